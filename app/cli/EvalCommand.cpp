@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdio>
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
@@ -75,10 +74,10 @@ Result<ExitCode> eval(const EvalOptions& options) {
     const auto answer = evaluateCheckpoint(
         *wanted,
         [&](double share) {
-            if (terminal) std::fputs(fmt::format("\r\x1b[K{}", format::percent(share)).c_str(), stderr);
+            if (terminal) printStatus(fmt::format("\r\x1b[K{}", format::percent(share)));
         },
         cancelled);
-    if (terminal) std::fputs("\r\x1b[K", stderr);
+    if (terminal) printStatus("\r\x1b[K");
     if (!answer) return answer.error();
     if (options.json) {
         Json told = {{"checkpoint", wanted->checkpoint},

@@ -6,10 +6,10 @@
 
 #include "app/cli/CommandLine.h"
 #include "app/cli/output/Output.h"
-#include "app/cli/output/StandardStreams.h"
-#include "app/workbench/EarlyEnd.h"
-#include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/process/EarlyEnd.h"
+#include "app/workbench/process/LibraryLines.h"
+#include "app/workbench/process/LibraryWarnings.h"
 #include "app/workbench/workers/LocalWorkers.h"
 #include "core/base/Check.h"
 
@@ -42,6 +42,7 @@ ExitCode run(int argc, char** argv) {
 ExitCode guarded(int argc, char** argv) {
     // What libraries warn of while no run is there to have it in its log.
     const LibraryWarningListener warnings(printError);
+    const LibraryLines lines;
     try {
         const ExitCode code = run(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -65,7 +66,6 @@ ExitCode guarded(int argc, char** argv) {
 int main(int argc, char** argv) {
     stepscope::early_end::begun();
     stepscope::endWithFirstWorker();
-    stepscope::cli::openStandardStreams();
     stepscope::initialiseEngine();
     return static_cast<int>(stepscope::cli::guarded(argc, argv));
 }

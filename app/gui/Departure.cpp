@@ -7,6 +7,7 @@
 
 #include "app/gui/MainWindow.h"
 #include "app/gui/wiring/RunController.h"
+#include "app/workbench/process/StandardError.h"
 
 namespace stepscope {
 
@@ -30,7 +31,7 @@ void Departure::leave() {
 void Departure::leaveWithPicture(const QString& file, double afterSeconds) {
     QTimer::singleShot(static_cast<int>(afterSeconds * 1000), this, [this, file] {
         if (!m_window.grab().save(file)) {
-            std::fprintf(stderr, "The picture could not be written to %s; choose a folder that exists and a name that ends in .png.\n",
+            std::fprintf(standard_error::own(), "The picture could not be written to %s; choose a folder that exists and a name that ends in .png.\n",
                          qPrintable(file));
             m_exitCode = 1;
         }

@@ -9,8 +9,11 @@
 #include "app/gui/process/LoopTrace.h"
 #include "app/gui/process/LostDisplay.h"
 #include "app/gui/process/QtMessages.h"
-#include "app/workbench/EarlyEnd.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/process/EarlyEnd.h"
+#include "app/workbench/process/LibraryLines.h"
+#include "app/workbench/process/LibraryWarnings.h"
+#include "app/workbench/process/StandardError.h"
 #include "widgets/style/SystemTheme.h"
 #include "widgets/style/Theme.h"
 
@@ -38,21 +41,23 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationVersion(STEPSCOPE_VERSION);
     const stepscope::ParsedOptions parsed = stepscope::parseOptions(listOf(argc, argv));
     if (!parsed.options) {
-        std::fprintf(parsed.exitCode == 0 ? stdout : stderr, "%s\n", qPrintable(parsed.text.trimmed()));
+        std::fprintf(parsed.exitCode == 0 ? stdout : stepscope::standard_error::own(), "%s\n", qPrintable(parsed.text.trimmed()));
         return parsed.exitCode;
     }
     if (const auto usable = stepscope::checkEnvironment(); !usable) {
-        std::fprintf(stderr, "%s\n", usable.error().sentence.c_str());
+        std::fprintf(stepscope::standard_error::own(), "%s\n", usable.error().sentence.c_str());
         return 3;
     }
     if (const QString why = stepscope::whyNoDisplay(); !why.isEmpty()) {
-        std::fprintf(stderr, "%s\n", qPrintable(why));
+        std::fprintf(stepscope::standard_error::own(), "%s\n", qPrintable(why));
         return 3;
     }
     if (parsed.options->canShow) return 0;
 
     stepscope::Application application(argc, argv);
-    const stepscope::QtMessages messages;  // outlives the window, which may cause some to its end
+    stepscope::QtMessages messages;  // outlives the window, which may cause some to its end
+    const stepscope::LibraryWarningListener warnings([&messages](const std::string& sentence) { messages.tell(QString::fromStdString(sentence)); });
+    const stepscope::LibraryLines lines;
     // The desktop's answer comes later; until then its last one holds, so that nothing flashes.
     if (const QVariant last = QSettings().value("window/systemDark"); last.isValid()) stepscope::followSystem(application, last.toBool());
     const stepscope::SystemTheme system;

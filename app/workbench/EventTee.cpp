@@ -12,7 +12,7 @@ void EventTee::publish(Event event) {
     note(event);
     if (const auto* changed = std::get_if<StateChanged>(&event))
         if (auto said = lastWords(*changed)) publish(std::move(*said));
-    if (m_recorder) m_recorder->publish(event);
+    if (const auto recorder = this->recorder()) recorder->publish(event);
     m_listener.publish(std::move(event));
 }
 
@@ -21,12 +21,19 @@ void EventTee::tell(Event event) {
 }
 
 void EventTee::publishChunk(ChunkPtr chunk) {
-    if (m_recorder) m_recorder->publishChunk(chunk);
+    if (const auto recorder = this->recorder()) recorder->publishChunk(chunk);
     m_listener.publishChunk(std::move(chunk));
 }
 
 void EventTee::record(std::shared_ptr<Recorder> recorder) {
+    const std::lock_guard lock(m_mutex);
     m_recorder = std::move(recorder);
+}
+
+// What a library says may come while the recorder is being opened.
+std::shared_ptr<Recorder> EventTee::recorder() const {
+    const std::lock_guard lock(m_mutex);
+    return m_recorder;
 }
 
 void EventTee::note(const Event& event) {

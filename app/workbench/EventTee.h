@@ -32,6 +32,7 @@ public:
 
 private:
     void note(const Event& event);
+    std::shared_ptr<Recorder> recorder() const;
     std::optional<LogLine> lastWords(const StateChanged& end) const;
 
     EventSink& m_listener;

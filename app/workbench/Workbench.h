@@ -109,7 +109,7 @@ public:
 };
 
 // First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call, and takes what libraries write to
-// std::cerr.
+// std::cerr. Descriptor 2 is taken before that (process/EarlyEnd.h).
 void initialiseEngine();
 // Whether the environment variables that the engine reads have values that it can use (STEPSCOPE_MEMORY_LIMIT, STEPSCOPE_ISA).
 Status checkEnvironment();

@@ -19,7 +19,7 @@ function(stepscope_test name)
   stepscope_suites(${name} LABELS ${TEST_LABELS})
 endfunction()
 
-# Every suite runs with GOMP_SPINCOUNT=1000, as both programs set it for themselves (app/workbench/WorkerWaits.cpp): two tests at a time must not spin for
+# Every suite runs with GOMP_SPINCOUNT=1000, as both programs set it for themselves (app/workbench/process/WorkerWaits.cpp): two tests at a time must not spin for
 # each other's cores. Emulated CUDA steps beside such a one took thirty times as long.
 # Which suites there are is asked of the built program when CTest starts (AddSuites.cmake), and again when it was built anew.
 function(stepscope_suites name)

@@ -61,7 +61,7 @@ bool readSome(int from, std::string& into) {
 }  // namespace
 
 Process::Process(const std::vector<std::string>& command, const Options& options) {
-    const Ends out = makePipe();
+    const Ends out = options.terminalOut ? makeTerminal() : makePipe();
     const Ends err = options.terminal ? makeTerminal() : makePipe();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);

@@ -22,6 +22,7 @@ public:
     struct Options {
         std::map<std::string, std::string> environment;  // on top of ours
         bool terminal = false;                           // stderr is a pseudo-terminal
+        bool terminalOut = false;                        // stdout is one
     };
     Process(const std::vector<std::string>& command, const Options& options);
     ~Process();  // kills what still runs

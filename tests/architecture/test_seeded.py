@@ -114,6 +114,13 @@ class Seeded(unittest.TestCase):
         for tail in (".", ": drawing.", " and fcntl(2)."):
             self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded5.cpp", f"// See Seeded5.h{tail}\n")), 1)
 
+    def test_a_program_that_prints_where_libraries_write_is_found(self):
+        head = "// A seeded file of a test.\n"
+        for code in ('std::fputs("x", stderr);\n', "write(STDERR_FILENO, text, 1);\n", 'std::cerr << "x";\n'):
+            self.assertEqual(len(self.breach(texts.violations, "app/cli/Seeded.cpp", head + code)), 1)
+        self.assertEqual(self.breach(texts.violations, "app/cli/Seeded.cpp", head + "bool stderrIsTerminal();  // of stderr\n"), [])
+        self.assertEqual(self.breach(texts.violations, "app/workbench/process/Seeded.cpp", head + "return stderr;\n"), [])
+
     def test_a_file_that_is_laid_out_otherwise_is_found(self):
         formatter = os.path.join(ROOT, "build", "venv", "bin", "clang-format")
         if not os.path.exists(formatter):

@@ -1,6 +1,7 @@
 # texts.py ROOT: what a reader of the files meets. Every source file and script opens by saying what it is (a .cpp that opens by
 # including the header of its name is said by that); none names a
-# package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed); no test is left out of its CMakeLists.
+# package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed); no test is left out of its CMakeLists. The
+# programs print nothing to descriptor 2, which is the libraries' (app/workbench/process).
 # Run by CTest.
 import os
 import re
@@ -15,6 +16,7 @@ _LISTED, _REFUSED = 300, 500
 _HOSTS = re.compile(r"(py" + r"pi\.org|python" + r"hosted\.|deb\.deb" + r"ian\.org|security\.deb" + r"ian\.org|archive\.ubu"
                     + r"ntu\.com|download\.py" + r"torch\.org|download\.nvid" + r"ia\.com|registry\.npm" + r"js)", re.IGNORECASE)
 _PATHS = re.compile(r"(?<![\w./$}-])/(wo" + r"rk|op" + r"t|ro" + r"ot|ho" + r"me|Us" + r"ers|bui" + r"lds?|workspa" + r"ce)/(?!(?:somebody|visitor|me)\b)[A-Za-z0-9_.-]+")
+_RAW = re.compile(r"\b(?:stderr|STDERR_FILENO|perror|std::cerr|std::clog)\b")
 _TEXT = (".cpp", ".h", ".cu", ".cuh", ".py", ".sh", ".cmake", ".sql", ".in", ".txt", ".md", ".json", ".yaml", ".yml", ".xml", ".desktop", ".map", ".svg")
 
 
@@ -64,7 +66,10 @@ def violations(root, listed=None):
                 found.append(f"{path}: {len(lines)} lines; what second thing lives in there?")
             elif len(lines) > _LISTED and listed is not None:
                 listed.append(f"{path}: {len(lines)} lines")
+        prints = path.startswith("app/") and not path.startswith("app/workbench/process/") and path.endswith(repository.SOURCES)
         for number, line in enumerate(lines, 1):
+            if prints and _RAW.search(line.split("//", 1)[0]):
+                found.append(f"{path}:{number}: prints to descriptor 2, which is the libraries': standard_error::own() is the program's stream")
             for pattern, what in ((_HOSTS, "a package registry"), (_PATHS, "a path of somebody's machine")):
                 match = pattern.search(line)
                 if match:

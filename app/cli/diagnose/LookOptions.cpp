@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "app/cli/output/Output.h"
 #include "core/events/ConfigKeys.h"
 
@@ -30,8 +28,7 @@ void StatusLine::say(const std::string& what) const {
     const std::size_t room = terminalColumns() > 1 ? terminalColumns() - 1 : 1;
     std::string shown = printable(what);
     while (displayWidth(shown) > room) shown.pop_back();
-    std::fputs(fmt::format("\r\x1b[K{}", shown).c_str(), stderr);
-    std::fflush(stderr);
+    printStatus(fmt::format("\r\x1b[K{}", shown));
 }
 
 std::string shellWord(const std::string& word) {

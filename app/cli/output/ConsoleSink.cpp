@@ -1,9 +1,11 @@
 #include "app/cli/output/ConsoleSink.h"
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/details/console_globals.h>
+#include <spdlog/sinks/ansicolor_sink.h>
 
 #include "app/cli/output/Output.h"
+#include "app/workbench/process/StandardError.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/captures/CaptureSentence.h"
 #include "core/base/Format.h"
@@ -14,7 +16,8 @@ ConsoleSink::ConsoleSink(std::unique_ptr<StepLog> stepLog, StepLines lines, bool
     : m_stepLog(std::move(stepLog)),
       m_lines(std::move(lines)),
       m_terminal(terminal),
-      m_log(std::make_shared<spdlog::logger>("stepscope", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
+      m_log(std::make_shared<spdlog::logger>("stepscope", std::make_shared<spdlog::sinks::ansicolor_sink<spdlog::details::console_mutex>>(
+                                                              standard_error::own(), spdlog::color_mode::automatic))) {
     m_log->set_pattern(terminal ? "%T %^%v%$" : "stepscope-cli: %v");
     m_log->flush_on(spdlog::level::info);
 }

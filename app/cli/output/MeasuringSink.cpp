@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "app/cli/output/Output.h"
 
 namespace stepscope::cli {
@@ -33,8 +31,7 @@ void MeasuringSink::status(const std::string& text) {
     const std::size_t room = terminalColumns() > 1 ? terminalColumns() - 1 : 1;
     std::string shown = printable(text);
     while (displayWidth(shown) > room) shown.pop_back();
-    std::fputs(fmt::format("\r\x1b[K{}", shown).c_str(), stderr);
-    std::fflush(stderr);
+    printStatus(fmt::format("\r\x1b[K{}", shown));
 }
 
 void MeasuringSink::say(LogLevel level, const std::string& text) {

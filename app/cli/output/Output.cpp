@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/workbench/process/StandardError.h"
+
 namespace stepscope::cli {
 
 void print(std::string_view text) {
@@ -17,7 +19,11 @@ void printError(const std::string& sentence) {
     std::ranges::replace(line, '\n', ' ');
     line = "stepscope-cli: " + printable(line) + '\n';
     std::fflush(stdout);
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fwrite(line.data(), 1, line.size(), standard_error::own());
+}
+
+void printStatus(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), standard_error::own());
 }
 
 std::string firstLine(std::string_view text) {
@@ -26,13 +32,17 @@ std::string firstLine(std::string_view text) {
     return std::string(text);
 }
 
+bool stdoutIsTerminal() {
+    return isatty(STDOUT_FILENO) == 1;
+}
+
 bool stderrIsTerminal() {
-    return isatty(STDERR_FILENO) == 1;
+    return isatty(standard_error::descriptor()) == 1;
 }
 
 std::size_t terminalColumns() {
     winsize size{};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    if (ioctl(standard_error::descriptor(), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     return 80;
 }
 

@@ -1,5 +1,6 @@
 // Where words go: results to stdout, one sentence of trouble to stderr, and what a terminal can show.
-// Called on the main thread; printError() from any.
+// stderr is the stream that the program was started with; descriptor 2 belongs to libraries (app/workbench/process). Called on the main thread;
+// printError() and printStatus() from any.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,8 +12,10 @@ namespace stepscope::cli {
 
 void print(std::string_view text);             // stdout, as it is
 void printError(const std::string& sentence);  // stderr, one line: "stepscope-cli: sentence"
+void printStatus(const std::string& text);     // stderr, as it is: a line that is written over on a terminal
 std::string firstLine(std::string_view text);  // of a foreign message, without its stack trace
 
+bool stdoutIsTerminal();
 bool stderrIsTerminal();
 std::size_t terminalColumns();                    // of stderr; 80 when unknown
 std::size_t displayWidth(std::string_view utf8);  // code points: good for Latin text and the bar's blocks

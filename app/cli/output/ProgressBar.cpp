@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "app/cli/output/Output.h"
 #include "core/base/Format.h"
@@ -38,7 +37,7 @@ void ProgressBar::preparing(const Preparing& what) {
 }
 
 void ProgressBar::clear() {
-    if (m_shown) std::fputs(kClearLine, stderr);
+    if (m_shown) printStatus(kClearLine);
     m_shown = false;
     m_drawn = {};
 }
@@ -71,8 +70,7 @@ void ProgressBar::draw(bool now) {
     if (!now && time - m_drawn < kPause) return;
     m_drawn = time;
     m_shown = true;
-    std::fputs((kClearLine + line(terminalColumns())).c_str(), stderr);
-    std::fflush(stderr);
+    printStatus(kClearLine + line(terminalColumns()));
 }
 
 }  // namespace stepscope::cli

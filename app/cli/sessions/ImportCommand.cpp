@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 
 #include "app/cli/StopSignals.h"
 #include "app/cli/output/Json.h"
@@ -76,7 +75,7 @@ std::string asText(const ImportSummary& summary) {
 class ImportProgress {
 public:
     ~ImportProgress() {
-        if (m_shown) std::fputs("\r\x1b[K", stderr);
+        if (m_shown) printStatus("\r\x1b[K");
     }
     void show(double done, const std::string& file) {
         const auto now = std::chrono::steady_clock::now();
@@ -84,8 +83,7 @@ public:
         m_drawn = now;
         m_shown = true;
         const std::string name = printable(file.substr(file.find_last_of('/') + 1));
-        std::fputs(fmt::format("\r\x1b[K{}: {:.0f} %", name.substr(0, 60), 100 * done).c_str(), stderr);
-        std::fflush(stderr);
+        printStatus(fmt::format("\r\x1b[K{}: {:.0f} %", name.substr(0, 60), 100 * done));
     }
 
 private:

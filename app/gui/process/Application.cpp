@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <new>
 
+#include "app/workbench/process/StandardError.h"
 #include "core/base/Check.h"
 
 namespace stepscope {
@@ -33,7 +34,7 @@ void Application::report(const std::exception& thrown) {
     const QString sentence = sentenceOf(thrown);
     auto* application = qobject_cast<Application*>(QCoreApplication::instance());
     if (application == nullptr)
-        std::fprintf(stderr, "stepscope: %s\n", qPrintable(sentence));
+        std::fprintf(standard_error::own(), "stepscope: %s\n", qPrintable(sentence));
     else
         QMetaObject::invokeMethod(
             application, [application, sentence] { application->tell(sentence); }, Qt::QueuedConnection);
@@ -42,7 +43,7 @@ void Application::report(const std::exception& thrown) {
 void Application::tell(const QString& sentence) {
     if (m_told.contains(sentence) || m_told.size() >= kMostTold) return;
     m_told << sentence;
-    std::fprintf(stderr, "stepscope: %s\n", qPrintable(sentence));
+    std::fprintf(standard_error::own(), "stepscope: %s\n", qPrintable(sentence));
     Q_EMIT unexpected(sentence);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/workbench/process/StandardError.h"
 #include "core/analysis/Statistics.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueRow.h"
@@ -37,8 +38,8 @@ void LoopTrace::probe() {
 LoopTrace::~LoopTrace() {
     if (m_lateMs.size() <= kWarmUpProbes) return;
     const std::span<const double> settled = std::span(m_lateMs).subspan(kWarmUpProbes);
-    std::fprintf(stderr, "loop delay ms: p50 %.2f p99 %.2f max %.2f over %zu probes\n", quantile(settled, 0.5), quantile(settled, 0.99),
-                 *std::ranges::max_element(settled), settled.size());
+    std::fprintf(standard_error::own(), "loop delay ms: p50 %.2f p99 %.2f max %.2f over %zu probes\n", quantile(settled, 0.5),
+                 quantile(settled, 0.99), *std::ranges::max_element(settled), settled.size());
 }
 
 }  // namespace stepscope

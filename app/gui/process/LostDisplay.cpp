@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/gui/wiring/RunController.h"
+#include "app/workbench/process/StandardError.h"
 
 namespace stepscope {
 namespace {
@@ -18,8 +19,8 @@ void leave() {
     if (g_runs == nullptr) return;
     std::fputs(g_runs->keepAndStop() ? "The display is gone. The run was stopped and kept with a checkpoint; it can be resumed.\n"
                                      : "The display is gone.\n",
-               stderr);
-    std::fflush(stderr);
+               standard_error::own());
+    standard_error::passOnRest();  // X11's library says why, to a log that is gone with the window
     // Nothing that main() has made is taken down: it is still in use above us on the stack.
     _exit(1);
 }
@@ -30,7 +31,7 @@ void watch(QtMsgType type, const QMessageLogContext& context, const QString& tex
     if (g_former != nullptr)
         g_former(type, context, text);
     else
-        std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
+        std::fprintf(standard_error::own(), "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
     if (text.contains("connection broke")) leave();
 }
 

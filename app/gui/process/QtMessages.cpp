@@ -3,7 +3,11 @@
 #include <QMetaObject>
 #include <QStringList>
 #include <QtGlobal>
+#include <cstdio>
 #include <mutex>
+#include <utility>
+
+#include "app/workbench/process/StandardError.h"
 
 namespace stepscope {
 namespace {
@@ -11,7 +15,7 @@ namespace {
 constexpr qsizetype kMostWarnings = 100;    // different ones; who warns of more than that has said enough
 constexpr qsizetype kLongestWarning = 500;  // characters
 
-std::mutex g_warningMutex;  // of the two below
+std::mutex g_warningMutex;  // of the two below, and of what is not told yet
 QtMessages* g_messages = nullptr;
 QStringList g_warnings;  // that were told
 QtMessageHandler g_beforeMessages = nullptr;
@@ -22,23 +26,23 @@ QString warningOf(const QString& text) {
     return "Qt warns: " + plain + (plain.endsWith('.') || plain.endsWith('!') || plain.endsWith('?') || plain.endsWith("…") ? "" : ".");
 }
 
+thread_local bool t_hearing = false;  // what telling one causes is not told in turn
+
 void hearMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
-    thread_local bool hearing = false;  // what telling one causes is not told in turn
-    if ((type != QtWarningMsg && type != QtCriticalMsg) || hearing) {
+    if ((type != QtWarningMsg && type != QtCriticalMsg) || t_hearing) {
         if (g_beforeMessages != nullptr) g_beforeMessages(type, context, text);
         return;
     }
-    hearing = true;
+    t_hearing = true;
     {
         const std::lock_guard telling(g_warningMutex);
         const QString sentence = warningOf(text);
         if (g_messages != nullptr && g_warnings.size() < kMostWarnings && !g_warnings.contains(sentence)) {
             g_warnings << sentence;
-            QMetaObject::invokeMethod(
-                g_messages, [messages = g_messages, sentence] { Q_EMIT messages->warned(sentence); }, Qt::QueuedConnection);
+            g_messages->queue(sentence);
         }
     }
-    hearing = false;
+    t_hearing = false;
 }
 
 }  // namespace
@@ -54,8 +58,37 @@ QtMessages::QtMessages() {
 
 QtMessages::~QtMessages() {
     qInstallMessageHandler(g_beforeMessages);
-    const std::lock_guard leaving(g_warningMutex);
-    g_messages = nullptr;
+    QStringList untold;
+    {
+        const std::lock_guard leaving(g_warningMutex);
+        g_messages = nullptr;
+        untold = std::exchange(m_untold, {});
+    }
+    for (const QString& sentence : untold) std::fprintf(standard_error::own(), "stepscope: %s\n", qPrintable(sentence));
+}
+
+void QtMessages::tell(const QString& sentence) {
+    t_hearing = true;
+    {
+        const std::lock_guard telling(g_warningMutex);
+        queue(sentence);
+    }
+    t_hearing = false;
+}
+
+// By the event loop, whatever holds who warns.
+void QtMessages::queue(const QString& sentence) {
+    m_untold << sentence;
+    QMetaObject::invokeMethod(
+        this,
+        [this, sentence] {
+            {
+                const std::lock_guard told(g_warningMutex);
+                m_untold.removeOne(sentence);
+            }
+            Q_EMIT warned(sentence);
+        },
+        Qt::QueuedConnection);
 }
 
 }  // namespace stepscope

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "app/workbench/process/StandardError.h"
+
 namespace stepscope {
 namespace {
 
@@ -21,7 +23,7 @@ public:
             // The children are painted with the window, in the same turn of the event loop; the next turn comes after.
             QTimer::singleShot(0, this, [this] {
                 const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - g_begin;
-                std::fprintf(stderr, "shown %.1f\n", taken.count());
+                std::fprintf(standard_error::own(), "shown %.1f\n", taken.count());
                 deleteLater();
             });
         }

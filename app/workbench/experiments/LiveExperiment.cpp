@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "app/workbench/Gpus.h"
-#include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/process/LibraryWarnings.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/process/LibraryWarnings.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -83,11 +83,30 @@ TEST_F(LibraryWarnings, OfAnyLengthAndFromManyThreadsAtOnceAreBounded) {
     EXPECT_GE(heard.size(), 50u);
 }
 
+TEST_F(LibraryWarnings, LinesThatWereReadElsewhereAreToldAsTheyAreAndWhatIsTooMuchIsCounted) {
+    tellLibraryLine("early");
+    leaveOutLibraryLines(2);
+    {
+        const LibraryWarningListener listener(hear());
+        tellLibraryLine("\x1b[1;31mdnnl_verbose\x1b[0m,info \x07");
+        tellLibraryLine("\x1b[1;31mdnnl_verbose\x1b[0m,info \x07");
+        tellLibraryLine("[W1122 08:03:07.123456 Context.cpp:80] Warning: as LibTorch says it (function operator())");
+        EXPECT_THAT(heard, ElementsAre("A library says: early", "A library says: dnnl_verbose,info \uFFFD", "LibTorch warns: as LibTorch says it"));
+        for (int i = 0; i < 200; ++i) tellLibraryLine("line " + std::to_string(i));
+        EXPECT_EQ(heard.size(), 100u);
+    }
+    ASSERT_EQ(heard.size(), 101u);
+    EXPECT_EQ(heard.back(), "Libraries said 105 more things; they are left out here.") << "3 + 97 told; 103 of the lines and the 2 of before";
+}
+
 TEST_F(LibraryWarnings, OfARunAreLinesOfItsLog) {
     struct Sink final : EventSink {
         void publish(Event event) override {
             // On the trainer's thread, as an operation of a step would.
-            if (std::holds_alternative<StepDone>(event)) TORCH_WARN("an operation warned");
+            if (std::holds_alternative<StepDone>(event)) {
+                TORCH_WARN("an operation warned");
+                std::thread([] { tellLibraryLine("a library in C warned"); }).join();
+            }
             const std::lock_guard lock(mutex);
             if (const auto* line = std::get_if<LogLine>(&event)) lines.push_back(*line);
         }
@@ -111,8 +130,9 @@ TEST_F(LibraryWarnings, OfARunAreLinesOfItsLog) {
     EXPECT_EQ((*run)->wait().state, RunState::Finished);
     std::vector<LogLine> warned;
     for (const auto& line : sink.lines)
-        if (line.text.find("an operation warned") != std::string::npos) warned.push_back(line);
-    ASSERT_EQ(warned.size(), 1u);
+        if (line.text.find("warned") != std::string::npos) warned.push_back(line);
+    ASSERT_EQ(warned.size(), 2u);
+    EXPECT_EQ(warned[1].text, "A library says: a library in C warned");
     EXPECT_EQ(warned[0].text, "LibTorch warns: an operation warned");
     EXPECT_EQ(warned[0].level, LogLevel::Warning);
     EXPECT_EQ(warned[0].step, 1);

@@ -6,6 +6,7 @@
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <cstdlib>
 #include <optional>
 
 #include "sessions/SessionStore.h"
@@ -108,6 +109,23 @@ TEST(Process, SaysByItsExitStatusWhetherAWindowCanBeOpened) {
     EXPECT_EQ(run({"--can-show"}, home.path(), "xcb;offscreen", ":50123").exitCode, 0) << "Qt takes the first that works";
     EXPECT_FALSE(QFile::exists(home.filePath("data/stepscope/sessions.db"))) << "it only answers";
 }
+
+#ifdef STEPSCOPE_TALKING_LIBRARY
+// It says something while it is loaded, before main.
+TEST(Process, TellsWhatLibrariesWriteInSentencesOrInTheWindowsLog) {
+    const QTemporaryDir home;
+    ::setenv("LD_PRELOAD", STEPSCOPE_TALKING_LIBRARY, 1);
+    ::setenv("TALKING_EARLY", "1", 1);
+    const Outcome answered = run({"--can-show"}, home.path());
+    const Outcome shown = run({"--db", home.filePath("s.db"), "--screenshot", home.filePath("w.png"), "--after", "0.2"}, home.path());
+    ::unsetenv("LD_PRELOAD");
+    ::unsetenv("TALKING_EARLY");
+    EXPECT_EQ(answered.exitCode, 0);
+    EXPECT_EQ(answered.err.toStdString(), "stepscope: A library says: talking: it is early\n") << "there is no window";
+    EXPECT_EQ(shown.exitCode, 0);
+    EXPECT_FALSE(shown.err.contains("talking")) << shown.err.toStdString();
+}
+#endif
 
 TEST(Process, PrintsHelpAndVersion) {
     const QTemporaryDir home;

@@ -44,6 +44,20 @@ TEST(QtMessages, OfAnyLengthAndNumberAreBounded) {
     EXPECT_LT(said.front().size(), 600);
 }
 
+TEST(QtMessages, OfOtherLibrariesAreToldTheSameWayAndPrintedWhereNoWindowIsLeft) {
+    QStringList said;
+    testing::internal::CaptureStderr();
+    {
+        QtMessages messages;
+        QObject::connect(&messages, &QtMessages::warned, [&said](const QString& sentence) { said << sentence; });
+        std::thread([&messages] { messages.tell("A library says: early."); }).join();
+        QCoreApplication::sendPostedEvents(&messages);
+        messages.tell("A library says: late.");
+    }
+    EXPECT_EQ(said, QStringList{"A library says: early."}) << said.join(" | ").toStdString();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "stepscope: A library says: late.\n");
+}
+
 QString& heardElsewhere() {
     static QString text;
     return text;

@@ -7,12 +7,14 @@
 // machine the two do not differ (66 and 67 ms). libgomp reads that variable in its constructor and has no call for it, so the
 // program starts itself once more with it set: the dynamic linker runs DT_PREINIT_ARRAY of the executable before everything else.
 // A person who has set GOMP_SPINCOUNT or OMP_WAIT_POLICY keeps what was set.
-#include "app/workbench/WorkerWaits.h"
+#include "app/workbench/process/WorkerWaits.h"
 
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
+
+#include "app/workbench/process/StandardError.h"
 
 namespace stepscope {
 namespace {
@@ -33,7 +35,9 @@ void startAgainWithShortWaits(int, char** arguments, char** environment) {
         extended[count] = environment[count];
     }
     extended[count] = setting;
-    execve("/proc/self/exe", arguments, extended);  // where that fails the program goes on as it is, only slower beside others
+    standard_error::giveBack();
+    execve("/proc/self/exe", arguments, extended);
+    standard_error::takeAgain();  // where that fails the program goes on as it is, only slower beside others
 }
 
 __attribute__((section(".preinit_array"), used)) void (*const g_beforeEverything)(int, char**, char**) = &startAgainWithShortWaits;

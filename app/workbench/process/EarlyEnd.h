@@ -1,5 +1,6 @@
-// What ends a program before its main begins, as a sentence: LibTorch's own initialisation throws, or crashes, where memory is limited to less than
-// it needs (ulimit -v), and nobody could catch that. Included by the file of main() alone, once. What the dynamic loader refuses it says itself.
+// What happens before a program's main begins. Descriptor 2 is taken, as libraries say things while they are loaded (libgomp of its variables). And
+// what ends the program then is a sentence: LibTorch's own initialisation throws, or crashes, where memory is limited to less than it needs (ulimit
+// -v), and nobody could catch that. Included by the file of main() alone, once. What the dynamic loader refuses it says itself.
 #pragma once
 #include <signal.h>
 #include <unistd.h>
@@ -7,6 +8,9 @@
 #include <cstring>
 #include <exception>
 #include <new>
+
+#include "app/workbench/process/StandardError.h"
+#include "app/workbench/process/StandardStreams.h"
 
 namespace stepscope::early_end {
 
@@ -16,7 +20,7 @@ static std::terminate_handler s_usual = nullptr;
 // Nothing here may need memory.
 [[noreturn]] inline void sayNoMemory() {
     static const char sentence[] = "stepscope: There is not enough memory for this; is it limited (ulimit -v)?\n";
-    if (::write(STDERR_FILENO, sentence, std::strlen(sentence)) < 0) ::_exit(kOutOfMemory);
+    if (::write(standard_error::descriptor(), sentence, std::strlen(sentence)) < 0) ::_exit(kOutOfMemory);
     ::_exit(kOutOfMemory);
 }
 
@@ -34,7 +38,9 @@ static std::terminate_handler s_usual = nullptr;
     ::_exit(1);
 }
 
-static void listen(int, char**, char**) {
+static void listen(int, char**, char** environment) {
+    openStandardStreams();
+    standard_error::take(environment);
     s_usual = std::set_terminate(&terminated);
     struct sigaction crash {};
     crash.sa_handler = [](int) { sayNoMemory(); };
@@ -47,6 +53,7 @@ static void (*const s_listen)(int, char**, char**) __attribute__((section(".prei
 // First statement of main(): a crash from here on is one.
 inline void begun() {
     ::signal(SIGSEGV, SIG_DFL);
+    standard_error::catchFaults();
 }
 
 }  // namespace stepscope::early_end

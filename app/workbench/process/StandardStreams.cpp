@@ -1,11 +1,11 @@
-#include "app/cli/output/StandardStreams.h"
+#include "app/workbench/process/StandardStreams.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-namespace stepscope::cli {
+namespace stepscope {
 
 void openStandardStreams() {
     for (int stream = 0; stream < 3; ++stream) {
@@ -15,4 +15,4 @@ void openStandardStreams() {
     }
 }
 
-}  // namespace stepscope::cli
+}  // namespace stepscope
