@@ -1,5 +1,5 @@
 // `generate`: writes text from a checkpoint's weights to stdout, piece by piece as it comes where there is one prompt, and at its end how fast it
-// was.
+// was; to a terminal without what it would obey.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "app/cli/Commands.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
+#include "app/workbench/process/StandardError.h"
 #include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
@@ -120,10 +121,14 @@ Result<ExitCode> generate(const GenerateOptions& options) {
     const bool streams = wanted->prompts.size() == 1 && !options.json;
     std::size_t told = 0;
     bool promptShown = false;
+    // What a model writes may hold anything; a file or another program gets it to the byte.
+    const bool cleaned = stdoutIsTerminal();
+    PrintableStream shown;
+    const auto write = [&](std::string_view piece) { print(cleaned ? shown.add(piece) : std::string(piece)); };
     const auto show = [&](const std::string& soFar) {
-        if (!promptShown) print(wanted->prompts.front());
+        if (!promptShown) write(wanted->prompts.front());
         promptShown = true;
-        if (soFar.size() > told) print(std::string_view(soFar).substr(told));
+        if (soFar.size() > told) write(std::string_view(soFar).substr(told));
         told = std::max(told, soFar.size());
         std::fflush(stdout);
     };
@@ -137,13 +142,14 @@ Result<ExitCode> generate(const GenerateOptions& options) {
     }
     if (streams) {
         show(answer->texts.front());
-        print("\n");
+        print(shown.end() + "\n");
     } else {
         for (std::size_t i = 0; i < answer->texts.size(); ++i)
-            print(fmt::format("{}--- {} of {}\n{}{}\n", i == 0 ? "" : "\n", i + 1, answer->texts.size(), wanted->prompts[i], answer->texts[i]));
+            write(fmt::format("{}--- {} of {}\n{}{}\n", i == 0 ? "" : "\n", i + 1, answer->texts.size(), wanted->prompts[i], answer->texts[i]));
+        print(shown.end());
     }
     std::fflush(stdout);
-    std::fputs(speedLine(*wanted, answer->speed).c_str(), stderr);
+    std::fputs(speedLine(*wanted, answer->speed).c_str(), standard_error::own());
     return ExitCode::Ok;
 }
 

@@ -1,6 +1,7 @@
 #include "core/base/Utf8.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepscope {
 
@@ -48,6 +49,28 @@ std::string printable(std::string_view text, bool keepLines) {
         text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return shown;
+}
+
+std::string PrintableStream::add(std::string_view piece) {
+    m_rest += piece;
+    // The last byte that can begin a character, where fewer follow than it asks for.
+    std::size_t kept = 0;
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, m_rest.size()); ++back) {
+        const auto byte = static_cast<unsigned char>(m_rest[m_rest.size() - back]);
+        if ((byte & 0xC0) == 0x80) continue;
+        const std::size_t length = byte >= 0xF0 && byte < 0xF5 ? 4 : byte >= 0xE0 && byte < 0xF0 ? 3 : byte >= 0xC2 && byte < 0xE0 ? 2 : 1;
+        if (length > back) kept = back;
+        break;
+    }
+    const std::string whole = m_rest.substr(0, m_rest.size() - kept);
+    m_rest.erase(0, whole.size());
+    return printable(whole, true);
+}
+
+std::string PrintableStream::end() {
+    const std::string rest = std::move(m_rest);
+    m_rest.clear();
+    return printable(rest, true);
 }
 
 }  // namespace stepscope

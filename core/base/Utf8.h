@@ -20,4 +20,14 @@ std::string_view firstBytes(std::string_view text, std::size_t most);
 // change a title, what turns the direction of writing, and bytes that are no UTF-8 become U+FFFD; so do line breaks unless they are kept.
 std::string printable(std::string_view text, bool keepLines = false);
 
+// The same, line breaks kept, of a text that comes in pieces, which may be cut within a character.
+class PrintableStream {
+public:
+    std::string add(std::string_view piece);  // what can be shown by now
+    std::string end();                        // the rest, of which no whole character has come
+
+private:
+    std::string m_rest;
+};
+
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/base/Utf8.h"
 #include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
@@ -153,6 +154,23 @@ TEST_F(Training, WritesTextFromASession) {
     EXPECT_THAT(first.out, testing::StartsWith("In the "));
     EXPECT_GT(first.out.size(), std::string("In the ").size() + 5);
     EXPECT_EQ(first.out, again.out);
+}
+
+// A byte model that has learned nothing writes any byte there is.
+TEST_F(Training, TextOnATerminalHoldsNothingThatItWouldObeyAndAPipeGetsEveryByte) {
+    const auto id = std::to_string(train({"--steps", "2", "--checkpoint-every", "2", "--set", "tokenizer=byte"})["session"].get<std::int64_t>());
+    const Words words{"generate", "--from",        id,   "--db", database(), "--prompt", "\x1b]0;title\x07caf\xc3\xa9\t", "--tokens",
+                      "3000",     "--temperature", "100"};
+    const auto piped = cli(words);
+    ASSERT_EQ(piped.exitCode, 0) << piped.err;
+    EXPECT_THAT(piped.out, testing::StartsWith("\x1b]0;title\x07caf\xc3\xa9\t"));
+    EXPECT_NE(piped.out.find('\x1b', 12), std::string::npos) << "the model wrote none, so nothing is shown here";
+    auto onTerminal = options();
+    onTerminal.terminalOut = true;
+    auto shown = cli(words, onTerminal);
+    EXPECT_EQ(shown.exitCode, 0) << shown.err;
+    std::erase(shown.out, '\r');  // the terminal's own, before each new line
+    EXPECT_EQ(shown.out, printable(piped.out, true));
 }
 
 TEST_F(Training, NamesADamagedCheckpoint) {

@@ -129,5 +129,25 @@ TEST(PrintableText, WhateverTheBytesWhatIsShownIsWellFormedAndShownAgainTheSame)
     }
 }
 
+TEST(PrintableText, InPiecesIsTheSameWhereverItIsCut) {
+    std::mt19937 random(12);
+    const std::string letters[] = {"a", "é", "€", "\U0001F642", "\x1b", "\n", "\xE2\x82", "\xF0", "\x80", "\xED\xA0\x80"};
+    for (int round = 0; round < 2000; ++round) {
+        std::string text, shown;
+        for (int i = 0; i < 12; ++i) text += letters[random() % std::size(letters)];
+        PrintableStream stream;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t piece = 1 + random() % 5;
+            shown += stream.add(std::string_view(text).substr(at, piece));
+            at += piece;
+        }
+        shown += stream.end();
+        ASSERT_EQ(shown, printable(text, true)) << testing::PrintToString(text);
+    }
+    PrintableStream stream;
+    EXPECT_EQ(stream.add("\xE2\x82"), "") << "it may become a letter";
+    EXPECT_EQ(stream.add("\xAC!"), "€!");
+}
+
 }  // namespace
 }  // namespace stepscope
