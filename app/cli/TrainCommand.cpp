@@ -206,7 +206,8 @@ Result<ExitCode> train(TrainOptions& options) {
 
     std::unique_ptr<StepLog> stepLog;
     if (!options.stepLog.empty()) {
-        auto opened = StepLog::open(options.stepLog);
+        // Workers that were started anew go on with the log of those before them.
+        auto opened = StepLog::open(options.stepLog, options.request.workers.restart > 0);
         if (!opened) return opened.error();
         stepLog = std::move(*opened);
     }

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
@@ -12,6 +13,7 @@
 #include "app/workbench/RunName.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
+#include "app/workbench/Starts.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/process/LibraryWarnings.h"
@@ -145,11 +147,10 @@ void LiveRun::tellForecast() {
     if (!m_recorder) return;
     if (m_workers) return;  // what several take together says nothing of one that trains alone
     const RunTook took = m_tee.took();
-    const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
-    keepTimedSteps(database, took, m_recorder->session(), m_request.config, m_registry->machine());
+    keepTimedSteps(database(), took, m_recorder->session(), m_request.config, m_registry->machine());
     if (!m_timeForecast || !took.asBegun || m_tee.summary().state != RunState::Finished) return;
     m_timeForecast->measuredSeconds = took.stepSeconds + took.validationSeconds + took.checkpointSeconds;
-    (void)storeForecast(database, m_recorder->session(), *m_timeForecast);
+    (void)storeForecast(database(), m_recorder->session(), *m_timeForecast);
     m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, forecastOutcome(*m_timeForecast)});
 }
 
@@ -160,6 +161,10 @@ Result<TrainerSetup> LiveRun::prepare() {
         if (!joined) return joined.error();
         m_workers = std::move(*joined);
         host_memory::shareAmong(m_workers->onThisMachine());
+        auto restart = m_workers->restart(m_request);
+        if (!restart) return restart.error();
+        if (*restart)
+            if (const Status taken = takeUp(std::move(**restart)); !taken) return taken.error();
     }
     host_memory::resetPeak();
     device_memory::resetPeak(at::Device(m_plan.device()));
@@ -218,7 +223,29 @@ Result<TrainerSetup> LiveRun::prepare() {
         if (const Status same = m_workers->compareStart(setup); !same) return same.error();
     if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;
+    if (m_recorder && goesOn()) setup.cameFrom = m_restart->checkpoint;
     return setup;
+}
+
+// From here on this is the run that died, as its checkpoint has it: with the settings that it had come to.
+Status LiveRun::takeUp(Restart restart) {
+    m_restart = std::move(restart);
+    const std::string& checkpoint = m_restart->checkpoint;
+    if (checkpoint.empty()) return {};
+    const auto info = inspectCheckpoint(checkpoint);
+    if (!info) return info.error();
+    auto config = m_registry->complete(info->config);
+    if (!config) return config.error();
+    auto plan = m_registry->plan(*config, knownVocabulary(*config));
+    if (!plan) return plan.error();
+    m_request.config = std::move(*config);
+    m_request.init.clear();
+    m_request.resume = checkpoint;
+    m_request.mayBeDone = true;
+    m_plan = std::move(*plan);
+    m_scheduled.goOnFrom(m_restart->step);
+    if (m_request.capture && !m_request.capture->slowest && m_request.capture->firstStep <= m_restart->step) m_request.capture.reset();
+    return {};
 }
 
 Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
@@ -256,8 +283,13 @@ Status LiveRun::forecast(std::int64_t vocabulary) {
     return checkMemory(m_plan, needed);
 }
 
-Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::string>& notes) {
-    const Corpus& corpus = setup.batches->corpus();
+// Of a session that goes on what it said when it began: what was changed since is among its events.
+Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
+    if (goesOn() && m_request.record) {
+        const auto reader = SessionReader::open(database());
+        if (!reader) return reader.error();
+        return (*reader)->info(m_restart->session);
+    }
     SessionInfo info;
     info.name = m_request.name.empty() ? nameFor(m_request.config, *m_registry) : m_request.name;
     if (m_workers && m_request.name.empty()) info.name += fmt::format(" · {} workers", m_request.workers.size);
@@ -266,27 +298,40 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     info.startedUnixMs = unixMillisecondsNow();
     info.config = m_request.config;
     info.machine = m_registry->machine();
-    describeStart(info, setup.state, corpus);
+    describeStart(info, setup.state, setup.batches->corpus());
     info.resumedFrom = m_request.resume;
+    return info;
+}
 
+Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::string>& notes) {
+    const Corpus& corpus = setup.batches->corpus();
+    auto told = infoOf(setup);
+    if (!told) return told.error();
+    SessionInfo info = std::move(*told);
     std::int64_t session = 0;
     if (m_request.record) {
-        auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_cancelled);
+        std::optional<Recorder::GoneOn> before;
+        if (goesOn()) before = Recorder::GoneOn{m_restart->session, m_restart->checkpoint};
+        auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_cancelled, std::move(before));
         if (!recorder) return recorder.error();
         m_recorder = std::move(*recorder);
         m_tee.record(m_recorder);
         session = m_recorder->session();
         m_checkpointFolder = m_recorder->checkpointFolder();
+        // The time in which nobody ran is part of its time, as far as the two clocks agree.
+        if (goesOn())
+            m_clock.set(std::max(TimeNs{m_recorder->storedUntil().ns + 1}, TimeNs{1'000'000 * (unixMillisecondsNow() - info.startedUnixMs)}));
+        if (m_workers && !goesOn()) m_workers->leave(m_request, session);
     }
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
+    if (m_restart) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, sentenceOf(*m_restart)});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
     if (m_workers) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_workers->description(m_plan, setup.origin.threads)});
     if (m_recorder && !m_workers) {
-        const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
-        m_timeForecast = forecastFrom(database, m_plan, m_registry->machine(), corpus.trainTokens, setup.state.updates);
+        m_timeForecast = forecastFrom(database(), m_plan, m_registry->machine(), corpus.trainTokens, setup.state.updates);
         if (m_timeForecast) {
-            (void)storeForecast(database, session, *m_timeForecast);
+            (void)storeForecast(database(), session, *m_timeForecast);
             m_tee.publish(
                 LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, fmt::format("Expected to take {}.", forecastWords(*m_timeForecast))});
         }

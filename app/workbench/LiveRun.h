@@ -29,12 +29,16 @@ public:
 private:
     void work();
     Result<TrainerSetup> prepare();
+    Status takeUp(Restart restart);
     Result<std::shared_ptr<const BatchSource>> openData();
     Status forecast(std::int64_t vocabulary);
     void tellForecast();
     void tellOthers(const Error& why);
     void tellWaits();
     Status openSession(const TrainerSetup& setup, const std::vector<std::string>& notes);
+    Result<SessionInfo> infoOf(const TrainerSetup& setup) const;
+    std::string database() const { return m_request.database.empty() ? defaultDatabasePath() : m_request.database; }
+    bool goesOn() const { return m_restart && m_restart->session > 0; }
     void fail(const Error& error);
 
     RunRequest m_request;
@@ -48,6 +52,7 @@ private:
     EventTee m_tee;
     std::shared_ptr<Recorder> m_recorder;
     std::unique_ptr<RunWorkers> m_workers;  // null: this process trains alone
+    std::optional<Restart> m_restart;       // of workers that were started anew
     GeneratorThread m_generator;
     std::string m_checkpointFolder;
     std::atomic<bool> m_cancelled{false};

@@ -13,10 +13,11 @@ std::int64_t unixMillisecondsNow() {
 }
 
 Result<std::shared_ptr<Recorder>> openRecorder(const std::string& chosen, const SessionInfo& info, EventTee& tee, const SessionClock& clock,
-                                               const std::atomic<bool>& cancelled) {
+                                               const std::atomic<bool>& cancelled, std::optional<Recorder::GoneOn> goesOn) {
     const std::string database = chosen.empty() ? defaultDatabasePath() : chosen;
     Recorder::Options options;
     options.path = database;
+    options.goesOn = std::move(goesOn);
     options.onBlocked = [&tee, &clock](bool blocked, const std::string& why) {
         tee.tell(LogLine{clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info,
                          blocked ? why + " Until then the run waits; stopping it gives up what is not stored yet." : "Storing works again."});

@@ -18,8 +18,17 @@ public:
         : m_wanted(std::move(wanted)), m_commands(commands), m_listener(listener) {
         std::ranges::stable_sort(m_wanted, {}, &ScheduledCommand::step);
     }
+    // The session goes on behind so many steps, with what they were told: before it starts. A capture that is still to come is asked for again.
+    void goOnFrom(std::int64_t steps) {
+        std::erase_if(m_wanted, [&](const ScheduledCommand& one) {
+            const auto* capture = std::get_if<Capture>(&one.command);
+            const bool toCome = capture != nullptr && (capture->slowest || capture->firstStep > steps);
+            return one.step <= steps && !toCome;
+        });
+        m_made = steps;
+    }
     void publish(Event event) override {
-        if (const auto* started = std::get_if<SessionStarted>(&event)) giveUpTo(started->info->firstStep + 1);
+        if (const auto* started = std::get_if<SessionStarted>(&event)) giveUpTo(std::max(m_made, started->info->firstStep) + 1);
         if (const auto* done = std::get_if<StepDone>(&event)) giveUpTo(done->step + 1);
         m_listener.publish(std::move(event));
     }
@@ -33,6 +42,7 @@ private:
 
     std::vector<ScheduledCommand> m_wanted;
     std::size_t m_given = 0;
+    std::int64_t m_made = 0;
     Channel<Command>& m_commands;
     EventSink& m_listener;
 };

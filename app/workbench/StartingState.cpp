@@ -67,7 +67,7 @@ Result<StartingState> resumed(const RunRequest& request, const GptConfig& shape,
                                      meta->model.vocabulary, corpus.vocabulary));
     if (const std::string key = differingKey(meta->model, shape); !key.empty())
         return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is of a model with another {}; leave {} as it was.", path, key, key));
-    if (meta->step >= config.steps)
+    if (meta->step >= config.steps && !request.mayBeDone)
         return makeError(ErrorCode::BadInput,
                          fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).", path, meta->step));
     StartingState start;

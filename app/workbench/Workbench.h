@@ -45,7 +45,8 @@ struct RunRequest {
     std::optional<Capture> capture{};            // asked of the trainer before its first step
     std::int64_t captureCap = kUsualCaptureCap;  // bytes that captures may take on the disk; 0: as many as there are
     std::vector<ScheduledCommand> scheduled{};
-    std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
+    std::string resume;      // checkpoint folder, or a session id whose newest checkpoint is taken
+    bool mayBeDone = false;  // that checkpoint may be of the last step already: the run then ends as one that has made it
     // This process among those that train together; alone = a run as every other. The first one alone records and keeps checkpoints.
     WorkerPlace workers{};
     std::chrono::milliseconds workerPatience{300'000};  // with one that does not come, at the start or to a sum

@@ -39,6 +39,8 @@ class SessionClock {
 public:
     SessionClock() : m_origin(std::chrono::steady_clock::now()) {}
     TimeNs now() const { return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - m_origin).count()}; }
+    // Of a session that another process began: it is this time now. Before anybody else reads the clock.
+    void set(TimeNs time) { m_origin = std::chrono::steady_clock::now() - std::chrono::nanoseconds(time.ns); }
 
 private:
     std::chrono::steady_clock::time_point m_origin;

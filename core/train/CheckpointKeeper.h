@@ -32,6 +32,11 @@ public:
     Kept keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path = {});
     // The newest one was due: older ones go as `keep` says. validationLoss: of its step; unknown = nobody validated it.
     void retain(std::int64_t step, double validationLoss);
+    // One of this session that a process before this one has written, of this step: the State came from it.
+    void found(const std::string& path, std::int64_t step) {
+        m_newest = path;
+        m_keptAt = step;
+    }
     void protectNewest() { m_retention.protect(m_newest); }  // a person asked for it
 
     bool hasFolder() const { return !m_setup.folder.empty(); }

@@ -31,6 +31,7 @@ struct TrainerSetup {
     Channel<Command>* commands = nullptr;
     CheckpointOrigin origin;             // written with every checkpoint
     std::string checkpointFolder;        // of the session; empty = checkpoints only to paths that are named
+    std::string cameFrom;                // the checkpoint of this very session that the State is of; empty = of none, or of another's
     std::function<std::int64_t()> room;  // bytes free for checkpointFolder; empty = its disk is asked
     std::function<bool()> mustWait;      // true while nothing can be recorded
     // Whether there is memory for the second plan in place of the first; asked before a flip.

@@ -58,7 +58,18 @@ c10::intrusive_ptr<c10d::Store> openStore(const WorkerPlace& place, std::chrono:
         if (options.isServer) options.masterListenFd = boundToAddress(place);
         store = c10::make_intrusive<c10d::TCPStore>(place.address, options);
     }
+    return store;
+}
+
+// What is left of an earlier time under the same name is never read for what is of now.
+c10::intrusive_ptr<c10d::Store> storeOfThisTime(const WorkerPlace& place, const c10::intrusive_ptr<c10d::Store>& store) {
     return c10::make_intrusive<c10d::PrefixStore>(fmt::format("stepscope/{}/{}", place.run, place.restart), store);
+}
+
+// The one part that outlives a restart.
+c10::intrusive_ptr<c10d::Store> storeOfAllTimes(const WorkerPlace& place, const c10::intrusive_ptr<c10d::Store>& store) {
+    if (!place.agentStore) return {};
+    return c10::make_intrusive<c10d::PrefixStore>(fmt::format("stepscope/{}/left", place.run), store);
 }
 
 // The network that a person names, this machine's own where all workers are on it, else that of the host's name, as torch.distributed chooses.
@@ -123,6 +134,7 @@ struct WorkerGroup::Joined {
     std::chrono::milliseconds patience{};
     std::unique_ptr<StoreFile> file;  // held until the store is gone
     c10::intrusive_ptr<c10d::Store> store;
+    c10::intrusive_ptr<c10d::Store> lasting;           // null: nothing is kept for a next time
     c10::intrusive_ptr<c10d::ProcessGroupGloo> group;  // null: worth nothing any more, because of
     Error failure;
     std::vector<WorkerIdentity> workers;  // by rank
@@ -241,7 +253,9 @@ Result<std::unique_ptr<WorkerGroup>> WorkerGroup::join(const WorkerPlace& place,
     }
     try {
         joined->awaitStore(arrival);
-        joined->store = openStore(place, patience);
+        const auto store = openStore(place, patience);
+        joined->store = storeOfThisTime(place, store);
+        joined->lasting = storeOfAllTimes(place, store);
         joined->awaitOthers(arrival);
         const auto options = c10d::ProcessGroupGloo::Options::create(patience);
         options->devices.push_back(deviceFor(place));
@@ -325,6 +339,26 @@ Result<std::vector<std::string>> WorkerGroup::texts(const std::string& own) {
     if (!gathered) return gathered.error();
     for (std::size_t i = 0; i < size; ++i) texts[i].assign(all.data() + i * mine.size(), static_cast<std::size_t>(lengths[i]));
     return texts;
+}
+
+void WorkerGroup::leave(const std::string& name, const std::string& what) {
+    if (!m_joined->lasting) return;
+    try {
+        m_joined->lasting->set(name, what);
+    } catch (const std::exception&) {
+        // Without its store the agent is gone, and starts nobody any more.
+    }
+}
+
+std::optional<std::string> WorkerGroup::left(const std::string& name) const {
+    if (!m_joined->lasting) return std::nullopt;
+    try {
+        // Asked first: who gets what is not there waits for it.
+        if (!m_joined->lasting->check({name})) return std::nullopt;
+        return m_joined->lasting->get_to_str(name);
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
 }
 
 void WorkerGroup::giveUp(const std::string& why) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,11 @@ public:
     // Each worker's text, by rank; at most 1 MiB each.
     Result<std::vector<std::string>> texts(const std::string& own);
     Status meet();
+
+    // What workers leave for those whom torchrun starts in their place, and what was left by name: it is kept by torchrun's agent for as long as that
+    // runs. Of any other start nothing is kept. Not while others are within a collective.
+    void leave(const std::string& name, const std::string& what);
+    std::optional<std::string> left(const std::string& name) const;
 
     // This worker ends for a reason of its own, a sentence: what the others wait for with it fails at once, and tells them. Nothing where the group
     // is worth nothing already.

@@ -25,6 +25,7 @@
 #include "sessions/record/LodRecording.h"
 #include "sessions/record/RecorderQueue.h"
 #include "sessions/record/StepSummary.h"
+#include "sessions/record/TakenUp.h"
 #include "sessions/record/WalCheckpointer.h"
 #include "sessions/record/WalSync.h"
 
@@ -38,9 +39,10 @@ constexpr std::chrono::milliseconds kRetryEvery{200};
 
 class SqliteRecorder final : public Recorder {
 public:
-    SqliteRecorder(Options options, Connection connection, std::int64_t session, SessionLock lock, std::string checkpoints)
+    SqliteRecorder(Options options, Connection connection, std::int64_t session, TimeNs storedUntil, SessionLock lock, std::string checkpoints)
         : m_options(std::move(options)),
           m_session(session),
+          m_storedUntil(storedUntil),
           m_checkpoints(std::move(checkpoints)),
           m_lock(std::move(lock)),
           m_connection(std::move(connection)),
@@ -63,6 +65,7 @@ public:
     }
     const std::string& checkpointFolder() const override { return m_checkpoints; }
     std::int64_t session() const override { return m_session; }
+    TimeNs storedUntil() const override { return m_storedUntil; }
     bool blocked() const override { return m_blocked; }
     std::int64_t chunkBytes() const override { return m_chunkBytes; }
     void flush() override { m_queue.flush(); }
@@ -198,6 +201,7 @@ private:
 
     const Options m_options;
     const std::int64_t m_session;
+    const TimeNs m_storedUntil;
     const std::string m_checkpoints;
     SessionLock m_lock;
     Connection m_connection;
@@ -224,14 +228,19 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Options options, const SessionI
     return guarded(options.path, [&]() -> Result<std::unique_ptr<Recorder>> {
         // The lock is taken before the row can be seen, so that no reader ever finds a live session with a free lock.
         SQLite::Transaction transaction(**connection, SQLite::TransactionBehavior::IMMEDIATE);
-        const std::int64_t session = insertSession(**connection, info);
+        const auto& before = options.goesOn;
+        if (before && SessionLock::held(options.path, before->session)) return stillRecorded(options.path, before->session);
+        const std::int64_t session = before ? before->session : insertSession(**connection, info);
         auto lock = SessionLock::take(options.path, session);
         if (!lock) return lock.error();
+        Result<TimeNs> until = TimeNs{};
+        if (before) until = takeUpSession(**connection, options.path, session, before->checkpoint);
+        if (!until) return until.error();
         auto checkpoints = stepscope::checkpointFolder(**connection, options.path, session);
         if (!checkpoints) return checkpoints.error();
         transaction.commit();
         return std::unique_ptr<Recorder>(
-            std::make_unique<SqliteRecorder>(std::move(options), std::move(*connection), session, std::move(*lock), std::move(*checkpoints)));
+            std::make_unique<SqliteRecorder>(std::move(options), std::move(*connection), session, *until, std::move(*lock), std::move(*checkpoints)));
     });
 }
 

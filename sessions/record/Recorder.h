@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/Result.h"
@@ -19,6 +20,11 @@ namespace stepscope {
 
 class Recorder : public EventSink {
 public:
+    // A session that goes on where a process before this one recorded it.
+    struct GoneOn {
+        std::int64_t session = 0;
+        std::string checkpoint;  // from which; what came after it is made again, so its rows go. Empty: from its beginning
+    };
     struct Options {
         std::string path;  // database
         std::size_t queueCapacity = 65536;
@@ -36,14 +42,17 @@ public:
         // `patience`, and says how much is lost. Called on the recorder thread.
         std::function<bool()> mayGiveUp = [] { return false; };
         std::chrono::milliseconds patience{5000};
+        std::optional<GoneOn> goesOn{};  // instead of a new session
     };
 
     // Opens (creating and migrating as needed) the database, takes the session's OS lock and stores the session row.
-    // The error names the file and what to do.
+    // The error names the file and what to do. info: of a new session; one that goes on keeps its row.
     static Result<std::unique_ptr<Recorder>> open(Options options, const SessionInfo& info);
 
     ~Recorder() override = default;  // finish()es
     virtual std::int64_t session() const = 0;
+    // When the last thing happened that is stored of a session that goes on: all that is published now comes later. 0 of a new one.
+    virtual TimeNs storedUntil() const = 0;
     virtual const std::string& checkpointFolder() const = 0;  // of this session
     virtual bool blocked() const = 0;
     // What the blocks of captures that are committed take on the disk, their level of detail included. Any thread.

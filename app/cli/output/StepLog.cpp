@@ -10,8 +10,8 @@
 
 namespace stepscope::cli {
 
-Result<std::unique_ptr<StepLog>> StepLog::open(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+Result<std::unique_ptr<StepLog>> StepLog::open(const std::string& path, bool goesOn) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | (goesOn ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0644);
     if (descriptor < 0) return makeError(ErrorCode::Io, fmt::format("The step log {} cannot be written: {}.", path, std::strerror(errno)));
     return std::unique_ptr<StepLog>(new StepLog(descriptor, path));
 }

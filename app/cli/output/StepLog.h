@@ -12,8 +12,8 @@ namespace stepscope::cli {
 
 class StepLog {
 public:
-    // Replaces what is in the file. The error names it.
-    static Result<std::unique_ptr<StepLog>> open(const std::string& path);
+    // Replaces what is in the file, or goes on behind it. The error names it.
+    static Result<std::unique_ptr<StepLog>> open(const std::string& path, bool goesOn = false);
     ~StepLog();
     StepLog(const StepLog&) = delete;
     StepLog& operator=(const StepLog&) = delete;

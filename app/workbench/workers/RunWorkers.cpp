@@ -37,6 +37,13 @@ Result<std::unique_ptr<RunWorkers>> RunWorkers::join(const RunRequest& request, 
     return std::unique_ptr<RunWorkers>(new RunWorkers(std::move(*group)));
 }
 
+Result<std::optional<Restart>> RunWorkers::restart(const RunRequest& request) {
+    if (request.workers.restart == 0) return std::optional<Restart>();
+    auto found = findRestart(*m_group, request);
+    if (!found) return found.error();
+    return std::optional<Restart>(std::move(*found));
+}
+
 std::int64_t RunWorkers::threads(const RunConfig& config, int cores) const {
     return config.threads > 0 ? config.threads : std::max(1, cores / m_group->sharingProcessors());
 }

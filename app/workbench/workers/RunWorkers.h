@@ -3,9 +3,11 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/workbench/Workbench.h"
+#include "app/workbench/workers/Restart.h"
 #include "core/program/DataParallel.h"
 #include "core/train/Trainer.h"
 #include "core/workers/WorkerGroup.h"
@@ -17,6 +19,11 @@ public:
     // Waits for the others, until it is cancelled. Refused with a sentence, the same with each worker, where one has other settings or another
     // version.
     static Result<std::unique_ptr<RunWorkers>> join(const RunRequest& request, const RunPlan& plan, const std::atomic<bool>& cancelled);
+
+    // What those before these left to go on with, where torchrun started them anew; none at a first start. All ask together.
+    Result<std::optional<Restart>> restart(const RunRequest& request);
+    // The session that has begun, for those who may come in their place. request: as it was started.
+    void leave(const RunRequest& request, std::int64_t session) { leaveSession(*m_group, request, session); }
 
     int onThisMachine() const { return m_group->onThisMachine(); }
     // CPU threads of this worker: as set, or its share of the cores that it may use: all where nobody else may use them, as srun binds workers.

@@ -28,6 +28,17 @@ int main(int count, char** words) {
     auto joined = WorkerGroup::join(*place, std::chrono::seconds(count > 2 ? std::atoi(words[2]) : 20), [&] { return what == "stop"; });
     if (!joined) return failed(joined.error());
     WorkerGroup& group = **joined;
+    if (what == "leave") {
+        const bool first = place->rank == 0;
+        if (first) group.leave("what", "a word");
+        if (const Status met = group.meet(); !met) return failed(met.error());
+        std::printf("left: %s\n", group.left("what").value_or("nothing").c_str());
+        return group.meet() ? 0 : 6;
+    }
+    if (what == "left") {
+        std::printf("left: %s\n", group.left("what").value_or("nothing").c_str());
+        return group.meet() ? 0 : 6;
+    }
     if (what == "die" && place->rank == place->size - 1) _exit(7);
     if (what == "die-first" && place->rank == 0) _exit(7);
     if (what == "hang" && place->rank == 1) {

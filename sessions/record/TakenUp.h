@@ -1,0 +1,22 @@
+// A session that another process recorded before, taken up again: what it stored behind the checkpoint from which training goes on is made once more,
+// so those rows go; logs, samples and captures tell what happened, and stay. The recorder calls it within the transaction that opens the
+// session, with its lock held. Throws SQLite::Exception.
+#pragma once
+#include <SQLiteCpp/Database.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/Result.h"
+#include "core/base/Units.h"
+
+namespace stepscope {
+
+// checkpoint: its folder, as the session stored it or as it was found beside the database; empty: training begins anew. When the last thing happened
+// that is stored. An error where there is no such session.
+Result<TimeNs> takeUpSession(SQLite::Database& database, const std::string& path, std::int64_t session, const std::string& checkpoint);
+
+// Another process still holds it.
+Error stillRecorded(const std::string& path, std::int64_t session);
+
+}  // namespace stepscope

@@ -1,0 +1,87 @@
+// What workers leave for those who are started in their place: kept by torchrun's agent, by nobody else.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+extern char** environ;
+
+namespace stepscope {
+namespace {
+
+int freePortHere() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+        return 0;
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+// Everything that two workers said, one after the other.
+std::string said(const std::string& variables, const std::string& words) {
+    std::array<FILE*, 2> pipes{};
+    for (std::size_t rank = 0; rank < 2; ++rank)
+        pipes[rank] = popen(fmt::format("RANK={} WORLD_SIZE=2 LOCAL_RANK={} LOCAL_WORLD_SIZE=2 {} timeout 60 {} {} 2>&1", rank, rank, variables,
+                                        STEPSCOPE_WORKER_PEER, words)
+                                .c_str(),
+                            "r");
+    std::string all;
+    std::array<char, 4096> buffer{};
+    for (FILE* pipe : pipes) {
+        while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) all += buffer.data();
+        EXPECT_EQ(pclose(pipe), 0) << all;
+    }
+    return all;
+}
+
+class LeftForOthers : public testing::Test {
+protected:
+    LeftForOthers() {
+        const std::string port = std::to_string(m_port);
+        std::array<char*, 3> words{const_cast<char*>(STEPSCOPE_AGENT_STORE), const_cast<char*>(port.c_str()), nullptr};
+        EXPECT_EQ(::posix_spawn(&m_agent, words[0], nullptr, nullptr, words.data(), environ), 0);
+    }
+    ~LeftForOthers() override {
+        ::kill(m_agent, SIGKILL);
+        ::waitpid(m_agent, nullptr, 0);
+    }
+    std::string started(const std::string& run, int times, const std::string& words) const {
+        return said(fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={} TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID={} "
+                                "TORCHELASTIC_RESTART_COUNT={}",
+                                m_port, run, times),
+                    words);
+    }
+
+private:
+    int m_port = freePortHere();
+    pid_t m_agent = -1;
+};
+
+TEST_F(LeftForOthers, IsFoundByAllWhoAreStartedAnewInTheSameRunAndByNoOther) {
+    EXPECT_EQ(started("a", 0, "left"), "left: nothing\nleft: nothing\n");
+    EXPECT_EQ(started("a", 1, "leave"), "left: a word\nleft: a word\n");
+    EXPECT_EQ(started("a", 2, "left"), "left: a word\nleft: a word\n");
+    EXPECT_EQ(started("b", 2, "left"), "left: nothing\nleft: nothing\n");
+}
+
+TEST(LeftNowhere, WorkersWithoutAnAgentKeepNothing) {
+    const auto file = std::filesystem::temp_directory_path() / fmt::format("stepscope-left-{}", ::getpid());
+    EXPECT_EQ(said("STEPSCOPE_WORKERS_FILE=" + file.string(), "leave"), "left: nothing\nleft: nothing\n");
+    std::filesystem::remove(file);
+    EXPECT_EQ(said(fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", freePortHere()), "leave"), "left: nothing\nleft: nothing\n");
+}
+
+}  // namespace
+}  // namespace stepscope
