@@ -7,11 +7,15 @@ Each rung runs in a process of its own (peak memory would add up otherwise). Run
 For comparisons of the very same work: --save-init writes the initial weights as safetensors with the names and orientation of
 GPT-2's files, --init reads such a file, and --tokens draws every step's batch from a file of uint16 ids by Stepscope's rule
 (core/base/CounterRandom.h, core/data/BatchSource.cpp) instead of repeating one random batch. Then losses agree step by step.
+
+--ddp makes it one of several processes, which RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT name: DistributedDataParallel over Gloo. --batch is of each,
+and losses are each one's own; their mean is that of the whole batch.
 """
 import argparse
 import ctypes
 import json
 import math
+import os
 import resource
 import statistics
 import struct
@@ -44,6 +48,7 @@ parser.add_argument('--tokens', metavar='FILE', help='uint16 token ids to draw b
 parser.add_argument('--step-log', metavar='FILE', help='a line {"step","t_ns","loss"} at the end of each step')
 parser.add_argument('--profile', type=int, nargs=2, metavar=('WAIT', 'ACTIVE'),
                     help="rounds of so many steps as ever and so many under PyTorch's profiler, with sizes, FLOP and memory")
+parser.add_argument('--ddp', action='store_true', help='one of several processes, by the environment')
 parser.add_argument('--only', action='store_true', help='time just the last rung (used for one process a rung)')
 a = parser.parse_args()
 
@@ -154,6 +159,14 @@ def split_mix(x):
     return x ^ (x >> 31)
 
 
+def rank():
+    return int(os.environ['RANK']) if a.ddp else 0
+
+
+def processes():
+    return int(os.environ['WORLD_SIZE']) if a.ddp else 1
+
+
 class Tokens:
     """Sequence i starts where the counter-based generator says, whatever the batch size."""
     STREAM = 0x62617463682d6964
@@ -162,7 +175,7 @@ class Tokens:
         with open(path, 'rb') as file:
             self.ids = torch.frombuffer(bytearray(file.read()), dtype=torch.int16)  # uint16 has few operations in torch
         self.key = split_mix(split_mix(a.seed) ^ self.STREAM)
-        self.cursor = 0
+        self.cursor = rank() * a.batch
 
     def batch(self):
         starts = len(self.ids) - a.ctx
@@ -171,6 +184,7 @@ class Tokens:
             start = (split_mix(self.key ^ self.cursor) * starts) >> 64
             rows.append(self.ids[start:start + a.ctx + 1])
             self.cursor += 1
+        self.cursor += (processes() - 1) * a.batch  # the others'
         return torch.stack(rows).long() & 0xffff
 
 
@@ -189,7 +203,11 @@ def time_rung(rung, vocab, amp, flash, compiled):
         load_safetensors(a.init, model)
     model.to(a.device)
     adamw = optimizer(model)
-    forward = torch.compile(model, mode=compiled) if compiled else model
+    forward = model
+    if a.ddp:
+        # Its only buffer is a mask that never changes; handing it round at each step would be lost time.
+        forward = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False)
+    forward = torch.compile(forward, mode=compiled) if compiled else forward
     if a.tokens:
         draw = Tokens(a.tokens).batch
     else:
@@ -232,6 +250,9 @@ def time_rung(rung, vocab, amp, flash, compiled):
 
 def main():
     torch.set_num_threads(a.threads)
+    if a.ddp:
+        import torch.distributed
+        torch.distributed.init_process_group('gloo')
     if a.save_init:
         torch.manual_seed(0)
         save_safetensors(a.save_init, GPT(a.vocab, False))
@@ -247,6 +268,8 @@ def main():
     modes = [rung.partition(':')[2] or 'default' for rung in rungs if rung.startswith('compile')]
     vocab = (a.vocab + 127) // 128 * 128 if 'vocab' in rungs else a.vocab
     time_rung(rungs[-1], vocab, 'bf16' in rungs, 'flash' in rungs, modes[-1] if modes else None)
+    if a.ddp:
+        torch.distributed.destroy_process_group()
 
 
 main()
