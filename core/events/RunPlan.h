@@ -91,6 +91,7 @@ struct RunPlan {
     bool keepsGradients = false;  // set to zero between steps instead of dropped
     double maxNorm = 0;           // that gradients are clipped to; 0 = they are not
     SumPrecision sums = SumPrecision::Float32;
+    std::int64_t momentShares = 1;  // parts in which the moments are dealt out, one a worker; 1 = each holds them whole
     FeedSettings feed;
     ValidationPlan validation;
 

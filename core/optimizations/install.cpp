@@ -23,6 +23,7 @@ namespace stepscope {
     ENTRY(zeroGrad)                    \
     ENTRY(gradClip)                    \
     ENTRY(gradSums)                    \
+    ENTRY(zeroMoments)                 \
     ENTRY(dataSource)                  \
     ENTRY(batchCreation)               \
     ENTRY(loaderWorkers)               \

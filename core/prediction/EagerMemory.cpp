@@ -78,7 +78,8 @@ EagerMemory::EagerMemory(const RunPlan& plan, const ModelSizes& sizes, Allocatio
 void EagerMemory::takeLasting() {
     take(MemoryKind::Weights, kFloat * m_parameters);
     const bool eightBit = m_plan.optimizer == OptimizerKind::EightBit;
-    const double moment = (eightBit ? 1 + kFloat / 256 : kFloat) * m_parameters;  // a byte, and a scale for every 256
+    // A byte, and a scale for every 256; where they are dealt out a worker's part.
+    const double moment = (eightBit ? 1 + kFloat / 256 : kFloat) * m_parameters / static_cast<double>(m_plan.momentShares);
     // A run begins with moments in float32 on its device; the first is rounded while both are there (core/state/EightBitMoments.cpp).
     Block wide = m_gpu && eightBit ? take(MemoryKind::Moments, 2 * kFloat * m_parameters) : kNone;
     take(MemoryKind::Moments, moment);

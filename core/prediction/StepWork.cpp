@@ -22,7 +22,7 @@ StepWork stepWork(const RunPlan& plan, const ModelSizes& sizes) {
     work.products = (3 * layers + again) * block * work.tokens + work.head;
     work.attention = (layers * (forward + backward) + (plan.recompute.attentionOnly ? layers : again) * forward) * work.tokens;
     const double momentBytes = plan.optimizer == OptimizerKind::EightBit ? 1 : 4;
-    work.updateBytes = real(sizes.parameters) * (2 * 4 + 4 + 2 * 2 * momentBytes);
+    work.updateBytes = real(sizes.parameters) * (2 * 4 + 4 + 2 * 2 * momentBytes) / real(plan.momentShares);
     return work;
 }
 

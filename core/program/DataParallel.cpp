@@ -155,6 +155,48 @@ std::vector<double> DataParallel::gather(const std::vector<double>& own) {
     return all;
 }
 
+void DataParallel::handRound(const at::Tensor& whole, const std::vector<std::int64_t>& bounds) {
+    SS_CHECK(whole.is_cpu() && whole.scalar_type() == at::kFloat && whole.is_contiguous() && whole.numel() == bounds.back());
+    const Waiting waiting(m_waited);
+    float* values = static_cast<float*>(whole.data_ptr());
+    passParts(values + bounds[static_cast<std::size_t>(rank())], bounds, values);
+}
+
+void DataParallel::bringTogether(const at::Tensor& own, const std::vector<std::int64_t>& bounds, const at::Tensor& whole) {
+    const auto mine = static_cast<std::size_t>(rank());
+    SS_CHECK(own.is_cpu() && own.scalar_type() == at::kFloat && own.is_contiguous() && own.numel() == bounds[mine + 1] - bounds[mine]);
+    SS_CHECK(!whole.defined() || (whole.is_cpu() && whole.is_contiguous() && whole.numel() == bounds.back()));
+    const float* part = static_cast<const float*>(own.const_data_ptr());
+    float* into = whole.defined() ? static_cast<float*>(whole.data_ptr()) : nullptr;
+    passParts(part, bounds, into);
+    if (into != nullptr && own.numel() > 0) std::memcpy(into + bounds[mine], part, own.nbytes());
+}
+
+// Some of each part at a time, as many of each: shorter ones are filled up with what nobody reads.
+void DataParallel::passParts(const float* own, const std::vector<std::int64_t>& bounds, float* whole) {
+    const auto workers = static_cast<std::size_t>(size()), mine = static_cast<std::size_t>(rank());
+    SS_CHECK(bounds.size() == workers + 1);
+    const auto lengthOf = [&](std::size_t worker) { return bounds[worker + 1] - bounds[worker]; };
+    std::int64_t longest = 0;
+    for (std::size_t worker = 0; worker < workers; ++worker) longest = std::max(longest, lengthOf(worker));
+    for (std::int64_t begin = 0; begin < longest; begin += m_bucketCount) {
+        const std::int64_t count = std::min(m_bucketCount, longest - begin);
+        const auto held = [&](std::size_t worker) { return std::clamp<std::int64_t>(lengthOf(worker) - begin, 0, count); };
+        m_own.resize(static_cast<std::size_t>(count));
+        m_all.resize(static_cast<std::size_t>(count) * workers);
+        const auto bytesOf = [](std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(float); };
+        if (held(mine) > 0) std::memcpy(m_own.data(), own + begin, bytesOf(held(mine)));
+        const auto bytes = static_cast<std::int64_t>(bytesOf(count));
+        {
+            const OperationSpan span("all-gather", Role::Communication, 0, [&] { return OperationWork{.flops = 0, .bytes = bytes * (1 + size())}; });
+            if (const Status gathered = m_group.gather(m_own.data(), bytes, m_all.data()); !gathered) throw WorkersApart(gathered.error());
+        }
+        for (std::size_t worker = 0; whole != nullptr && worker < workers; ++worker)
+            if (worker != mine && held(worker) > 0)
+                std::memcpy(whole + bounds[worker] + begin, m_all.data() + static_cast<std::int64_t>(worker) * count, bytesOf(held(worker)));
+    }
+}
+
 Wish DataParallel::agree(Wish own) {
     const auto all = gather({static_cast<double>(own)});
     return static_cast<Wish>(static_cast<int>(*std::ranges::max_element(all)));

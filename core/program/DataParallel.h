@@ -16,7 +16,8 @@
 
 namespace stepscope {
 
-// The others are not there any more. Thrown on the trainer thread; the State is as it was before the step.
+// The others are not there any more. Thrown on the trainer thread; the State is as it was before the step, unless it holds a part of the moments:
+// then some of its weights may be of the step already.
 class WorkersApart : public std::runtime_error {
 public:
     explicit WorkersApart(Error error) : std::runtime_error(error.sentence), m_error(std::move(error)) {}
@@ -61,6 +62,12 @@ public:
     // Whether every worker could; its own reason where this one could not. For what a worker alone must not do.
     Status agree(const Status& own);
 
+    // Of float32 values in as many parts as there are workers, bounds[rank] to bounds[rank + 1] of each: everybody's own part, in everybody's memory
+    // of the whole. Throws WorkersApart, with some parts there and others not.
+    void handRound(const at::Tensor& whole, const std::vector<std::int64_t>& bounds);
+    // The same from a worker's part alone, into memory of the whole; undefined: this worker wants none.
+    void bringTogether(const at::Tensor& own, const std::vector<std::int64_t>& bounds, const at::Tensor& whole);
+
     // How long steps have waited so far: for sums that backward did not hide, and for the others' losses.
     std::chrono::nanoseconds waited() const { return m_waited; }
 
@@ -73,6 +80,7 @@ private:
         SumPrecision sums = SumPrecision::Float32;
         bool inPlace() const;
     };
+    void passParts(const float* own, const std::vector<std::int64_t>& bounds, float* whole);
     void hand();
     void work(const std::stop_token& stop);
     Status addUp(const Bucket& bucket);
@@ -83,8 +91,9 @@ private:
     Bucket m_open;               // of the trainer thread, as the next
     SumPrecision m_sums = SumPrecision::Float32;
     std::chrono::nanoseconds m_waited{};
-    std::vector<float> m_flat;   // of the own thread: a bucket whose gradients lie apart,
-    std::vector<Bf16> m_halves;  // and one that is added up in bf16
+    std::vector<float> m_own, m_all;  // of parts that go round
+    std::vector<float> m_flat;        // of the own thread: a bucket whose gradients lie apart,
+    std::vector<Bf16> m_halves;       // and one that is added up in bf16
 
     std::mutex m_mutex;  // of all below
     std::condition_variable_any m_handed;

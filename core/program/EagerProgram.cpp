@@ -95,6 +95,12 @@ double EagerProgram::clip(AdamW& settings) {
 
 void EagerProgram::update(TrainState& state, const AdamW& settings) {
     const c10::NoGradGuard noGradient;
+    if (!state.share.whole()) {
+        // The rest comes from the others; copies in 16 bits are made anew then.
+        for (auto& group : partGroups(state, m_leaves.gradients()))
+            if (!group.parameters.empty()) m_parts.optimizer(group, settings);
+        return;
+    }
     auto groups = m_leaves.groups();
     if (m_parts.keepsLowWeights()) m_low->addTo(groups);
     for (auto& group : groups) m_parts.optimizer(group, settings);

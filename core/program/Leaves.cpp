@@ -52,10 +52,14 @@ void Leaves::clearGradients(Clear how) {
     }
 }
 
+std::vector<at::Tensor> Leaves::gradients() const {
+    std::vector<at::Tensor> all;
+    for (const auto& leaf : m_weights.all) all.push_back(leaf.grad());
+    return all;
+}
+
 std::vector<ParameterGroup> Leaves::groups() const {
-    std::vector<at::Tensor> gradients;
-    for (const auto& leaf : m_weights.all) gradients.push_back(leaf.grad());
-    return withGradients(m_groups, m_layout, gradients);
+    return withGradients(m_groups, m_layout, gradients());
 }
 
 }  // namespace stepscope

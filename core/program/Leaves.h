@@ -21,6 +21,7 @@ public:
     void clearGradients(Clear how);
     // Two groups: what decays, then what does not.
     std::vector<ParameterGroup> groups() const;
+    std::vector<at::Tensor> gradients() const;  // one a slot in the layout's order
 
 private:
     void hook();

@@ -5,8 +5,12 @@
 
 namespace stepscope {
 
-// Without gradients.
+// Without gradients; without moments where the State holds a part of them.
 std::vector<ParameterGroup> parameterGroups(const TrainState& state);
+
+// Of a State that holds a part of the moments: what of each parameter and of its gradient falls into it, flat, with its moments. A group may be
+// empty. gradients: one a slot in the layout's order.
+std::vector<ParameterGroup> partGroups(const TrainState& state, const std::vector<at::Tensor>& gradients);
 
 // The same groups with gradients, which come one a slot in the layout's order.
 std::vector<ParameterGroup> withGradients(std::vector<ParameterGroup> groups, const ParameterLayout& layout,

@@ -149,6 +149,13 @@ void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clo
     if (!result.skipped) {
         state.bumpRevision();
         update(state, settings);
+        if (!state.share.whole()) {
+            SS_CHECK(m_others != nullptr && m_others->size() == state.share.of);
+            clock.enter(Phase::Waiting);
+            m_others->handRound(state.weights, momentBounds(state.layout, state.share.of));
+            state.bumpRevision();
+            clock.enter(Phase::Optimizer);
+        }
     }
     release();
 }

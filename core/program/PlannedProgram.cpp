@@ -96,6 +96,7 @@ PlannedProgram::PlannedProgram(ProgramParts parts) : PhasedProgram(std::move(par
 PlannedProgram::~PlannedProgram() = default;
 
 void PlannedProgram::bind(const TrainState& state) {
+    SS_CHECK(state.share.whole());
     const bool other = m_engine == nullptr || m_boundConfig != state.config;
     const std::int64_t begin = now();
     if (other) {

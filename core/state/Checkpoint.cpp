@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/base/Check.h"
 #include "core/data/CheckpointDescription.h"
 #include "core/data/Hash128.h"
 #include "core/data/MappedFile.h"
@@ -59,7 +60,8 @@ std::int64_t checkpointRoom(const TrainState& state) {
 }
 
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss,
-                      const CheckpointOrigin& origin) {
+                      const CheckpointOrigin& origin, const FloatMoments* moments) {
+    SS_CHECK(moments != nullptr || state.share.whole());
     if (std::error_code ignored; fs::exists(path, ignored))
         return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
     auto folder = UnfinishedFolder::make(path);
@@ -67,11 +69,11 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
     const std::string& unfinished = folder->path();
     if (auto done = writeSafeTensors(unfinished + "/" + kWeightsFile, namedForFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
     // 8-bit moments come back exactly: encoding what was decoded gives the same bytes.
-    const FloatMoments asFloat = floatMoments(state);
-    NamedTensors moments = namedForFile(asFloat.first, state, "exp_avg.");
+    const FloatMoments asFloat = moments != nullptr ? *moments : floatMoments(state);
+    NamedTensors both = namedForFile(asFloat.first, state, "exp_avg.");
     const NamedTensors second = namedForFile(asFloat.second, state, "exp_avg_sq.");
-    moments.insert(moments.end(), second.begin(), second.end());
-    if (auto done = writeSafeTensors(unfinished + "/" + kMomentsFile, moments); !done) return done;
+    both.insert(both.end(), second.begin(), second.end());
+    if (auto done = writeSafeTensors(unfinished + "/" + kMomentsFile, both); !done) return done;
     json hashes;
     for (const char* name : {kWeightsFile, kMomentsFile}) {
         auto hash = hashOfFile(unfinished + "/" + name);

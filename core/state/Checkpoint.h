@@ -7,6 +7,7 @@
 
 #include "core/base/Result.h"
 #include "core/events/RunConfig.h"
+#include "core/state/EightBitMoments.h"
 #include "core/state/SafeTensors.h"
 #include "core/state/TrainState.h"
 
@@ -38,9 +39,9 @@ std::int64_t checkpointBytes(std::int64_t parameters);
 // The same with room for a tokenizer's words and heads of files: what must be free.
 std::int64_t checkpointRoom(const TrainState& state);
 
-// `path` must not exist; its parent is made.
+// `path` must not exist; its parent is made. moments: the whole ones, of a State that holds a part.
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss,
-                      const CheckpointOrigin& origin = {});
+                      const CheckpointOrigin& origin = {}, const FloatMoments* moments = nullptr);
 
 Result<CheckpointMeta> readCheckpointMeta(const std::string& path);
 // The State, padded to `paddedVocabulary` rows.

@@ -82,7 +82,7 @@ TrainState TrainState::clone(std::optional<at::Device> device) const {
 }
 
 void TrainState::restore(const TrainState& from) {
-    if (!weights.defined() || config != from.config || eightBit() != from.eightBit()) {
+    if (!weights.defined() || config != from.config || eightBit() != from.eightBit() || share != from.share) {
         *this = from.clone();
         return;
     }
@@ -98,11 +98,12 @@ void TrainState::restore(const TrainState& from) {
 }
 
 bool TrainState::has(const StateForm& form) const {
-    return config == form.model && weights.device() == form.device && eightBit() == form.eightBitMoments;
+    return config == form.model && weights.device() == form.device && eightBit() == form.eightBitMoments && share == form.share;
 }
 
 std::string TrainState::convert(const StateForm& to) {
     if (has(to)) return {};
+    SS_CHECK(share.whole());
     TrainState next = *this;  // building what is new never writes into what is shared
     next.relayout(to.model);
     next.moveTo(to.device);
@@ -111,9 +112,20 @@ std::string TrainState::convert(const StateForm& to) {
         error = toEightBit(next);
     else
         toFloat(next);
+    next.keepShare(to.share);
     next.bumpRevision();
     *this = std::move(next);
     return error > 0 ? fmt::format("rounding the moments to 8 bits moved them by {:.2g} %", 100 * error) : std::string();
+}
+
+// In memory of its own, so that the rest is free.
+void TrainState::keepShare(const MomentShare& part) {
+    if (part.whole()) return;
+    SS_CHECK(share.whole() && !eightBit());
+    const MomentRange range = momentRange(layout, part);
+    firstMoment = firstMoment.narrow(0, range.begin, range.count()).clone();
+    secondMoment = secondMoment.narrow(0, range.begin, range.count()).clone();
+    share = part;
 }
 
 TrainState TrainState::initialise(const GptConfig& config, std::uint64_t seed) {
@@ -131,7 +143,7 @@ TrainState TrainState::initialise(const GptConfig& config, std::uint64_t seed) {
 void TrainState::relayout(const GptConfig& to) {
     if (to == config) return;
     bumpRevision();
-    SS_CHECK(differingKey(to, config).empty());
+    SS_CHECK(differingKey(to, config).empty() && share.whole());
     SS_CHECK(to.paddedVocabulary >= to.vocabulary && to.positions >= config.positions);
     const ParameterLayout wanted(to);
     const bool wasEightBit = eightBit();
@@ -165,13 +177,15 @@ void TrainState::moveTo(at::Device device) {
 }
 
 bool TrainState::isFinite() const {
-    // Least and greatest are no numbers where one value is none, need no memory of the tensor's size and cannot overflow as a sum can.
-    const auto finite = [](const at::Tensor& values) {
-        const auto [least, greatest] = at::aminmax(values);
-        return std::isfinite(least.item<double>()) && std::isfinite(greatest.item<double>());
-    };
     // Moments in 8 bits are fractions of their blocks' scales.
-    return finite(weights) && finite(eightBit() ? firstScales : firstMoment) && finite(eightBit() ? secondScales : secondMoment);
+    return allNumbers(weights) && allNumbers(eightBit() ? firstScales : firstMoment) && allNumbers(eightBit() ? secondScales : secondMoment);
+}
+
+// Least and greatest are no numbers where one value is none, need no memory of the tensor's size and cannot overflow as a sum can.
+bool allNumbers(const at::Tensor& values) {
+    if (values.numel() == 0) return true;
+    const auto [least, greatest] = at::aminmax(values);
+    return std::isfinite(least.item<double>()) && std::isfinite(greatest.item<double>());
 }
 
 }  // namespace stepscope

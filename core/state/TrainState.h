@@ -8,6 +8,7 @@
 #include "core/base/Result.h"
 #include "core/model/WeightsView.h"
 #include "core/state/LossScaler.h"
+#include "core/state/MomentShare.h"
 
 namespace stepscope {
 
@@ -25,6 +26,7 @@ struct StateForm {
     GptConfig model;  // padding of the vocabulary and number of positions; the rest is the State's own
     at::Device device{at::kCPU};
     bool eightBitMoments = false;
+    MomentShare share{};  // of the moments
 };
 
 struct TrainState {
@@ -34,6 +36,7 @@ struct TrainState {
     at::Tensor firstMoment;                // same shape: AdamW's exponential average of the gradient; float32, or uint8 (EightBitMoments.h)
     at::Tensor secondMoment;               // same shape: of its square
     at::Tensor firstScales, secondScales;  // of 8-bit moments; undefined otherwise
+    MomentShare share;                     // the moments are of this part alone (momentRange), where it is not the whole
     std::int64_t updates = 0;              // steps made: StepDone::step
     std::int64_t skipped = 0;              // those of them whose update fp16's overflow left out: AdamW's t is updates - skipped
     LossScale lossScale;                   // of fp16
@@ -59,7 +62,8 @@ struct TrainState {
     void bumpRevision();
 
     bool has(const StateForm& form) const;
-    // Brings the State into this form. Nothing is changed when it throws (memory runs out). Returns what was lost, in a few words; empty = nothing.
+    // Brings the State into this form; one that holds a part of the moments must have been made whole before, by all who hold the others
+    // (core/program/DealtMoments.h). Nothing is changed when it throws (memory runs out). Returns what was lost, in a few words; empty = nothing.
     std::string convert(const StateForm& to);
 
     // Changes the padding of the vocabulary or the number of positions; every value that fits both shapes is kept bit for bit.
@@ -68,14 +72,19 @@ struct TrainState {
 
     void moveTo(at::Device device);
 
-    // Whether every weight and every moment is a number: only then is it worth keeping.
+    // Whether every weight and every moment that it holds is a number: only then is it worth keeping.
     bool isFinite() const;
     bool eightBit() const { return firstScales.defined(); }
 
 private:
+    void keepShare(const MomentShare& part);
+
     TrainState(const TrainState&) = default;  // shares the buffers: for convert(), which puts others in their place
 
     std::uint64_t m_revision;
 };
+
+// Whether every value is a number.
+bool allNumbers(const at::Tensor& values);
 
 }  // namespace stepscope

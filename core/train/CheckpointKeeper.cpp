@@ -19,7 +19,8 @@ std::int64_t freeSpaceAt(std::filesystem::path folder) {
 CheckpointKeeper::CheckpointKeeper(Setup setup, const RunConfig& config)
     : m_setup(std::move(setup)), m_retention(config.keep, config.keepBest == "on"), m_keepNewest(config.keep) {}
 
-CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path) {
+CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path,
+                                              const FloatMoments* moments) {
     // A person may ask for what checkpoint-every has just written.
     if (path.empty() && m_keptAt == state.updates) {
         log(state.updates, LogLevel::Info, fmt::format("Step {} is kept already in {}.", state.updates, m_newest));
@@ -30,10 +31,10 @@ CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const Run
         log(state.updates, LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
         return Kept::No;
     }
-    if (!state.isFinite()) return Kept::BrokenState;
+    if (!state.isFinite() || (moments != nullptr && !(allNumbers(moments->first) && allNumbers(moments->second)))) return Kept::BrokenState;
     const TimeNs begin = m_setup.clock->now();
     const auto& tokenizer = m_setup.corpus->tokenizer;
-    const auto saved = saveCheckpoint(place, state, config, tokenizer ? tokenizer->toJson() : "", loss, m_setup.origin);
+    const auto saved = saveCheckpoint(place, state, config, tokenizer ? tokenizer->toJson() : "", loss, m_setup.origin, moments);
     const TimeNs end = m_setup.clock->now();
     if (!saved) {
         const Error& error = saved.error();

@@ -28,8 +28,8 @@ public:
 
     enum class Kept { Yes, No, BrokenState };
     // path: empty = the session's folder, where a step that is kept already is not written again. Values that are no numbers are never kept: a run
-    // resumed from them could only break again.
-    Kept keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path = {});
+    // resumed from them could only break again. moments: the whole ones, of a State that holds a part.
+    Kept keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path = {}, const FloatMoments* moments = nullptr);
     // The newest one was due: older ones go as `keep` says. validationLoss: of its step; unknown = nobody validated it.
     void retain(std::int64_t step, double validationLoss);
     // One of this session that a process before this one has written, of this step: the State came from it.

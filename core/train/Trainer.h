@@ -86,6 +86,8 @@ private:
     };
     Result<RunPlan> planFlip(const Flip& asked) const;
     std::unique_ptr<StepProgram> build(const RunPlan& plan) const;
+    StateForm formOf(const RunPlan& plan) const;
+    std::string convertTo(const RunPlan& plan);
     Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
@@ -96,6 +98,7 @@ private:
     void validate();
     void keepAfterFailure(Error& failure);
     void keepState();
+    bool keeps(bool wanted);
     void keepAtEnd();
     using Kept = CheckpointKeeper::Kept;
     Kept checkpoint(const std::string& path);

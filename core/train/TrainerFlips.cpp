@@ -4,7 +4,7 @@
 #include "core/base/CounterRandom.h"
 #include "core/events/Event.h"
 #include "core/memory/DeviceMemory.h"
-#include "core/program/DataParallel.h"
+#include "core/program/DealtMoments.h"
 #include "core/train/Failure.h"
 #include "core/train/Trainer.h"
 
@@ -167,11 +167,25 @@ std::unique_ptr<StepProgram> Trainer::build(const RunPlan& plan) const {
     return program;
 }
 
+StateForm Trainer::formOf(const RunPlan& plan) const {
+    StateForm form = m_setup.factory->formOf(plan, m_state);
+    if (m_setup.others != nullptr && !form.share.whole()) form.share.rank = m_setup.others->rank();
+    return form;
+}
+
+// Moments that are dealt out are brought together before the State becomes another one: all workers do so, as all have the same plan.
+std::string Trainer::convertTo(const RunPlan& plan) {
+    const StateForm form = formOf(plan);
+    if (m_state.has(form)) return {};
+    if (m_setup.others != nullptr) makeWhole(m_state, *m_setup.others);
+    return m_state.convert(form);
+}
+
 // The State is converted last, and is as it was where that fails.
 Result<Trainer::Flipped> Trainer::buildFlipped(const RunPlan& wanted) {
     try {
         Flipped flipped{build(wanted), {}};
-        flipped.lost = m_state.convert(m_setup.factory->formOf(wanted, m_state));
+        flipped.lost = convertTo(wanted);
         return flipped;
     } catch (const std::exception& thrown) {
         Error error = describeException(thrown);

@@ -241,6 +241,35 @@ TEST_F(Workers, SumsInBf16AreTheSameEachTimeAndOthersThanThoseInFloat32) {
     EXPECT_NE(trained({}), rounded);
 }
 
+TEST_F(Workers, MomentsThatAreDealtOutTrainTheSameAndAnyNumberGoesOn) {
+    const auto trained = [&](const Words& more, int size) {
+        Words words{"--steps", "30", "--checkpoint-every", "20", "--set", "grad-clip=0.5"};
+        words.insert(words.end(), more.begin(), more.end());
+        expectDone(run(words, size));
+        return checkpoint();
+    };
+    for (const int size : {2, 3}) {
+        const std::string whole = trained({"--step-log", path("whole")}, size),
+                          dealt = trained({"--set", "zero=1", "--step-log", path("dealt")}, size);
+        EXPECT_EQ(losses(path("dealt")), losses(path("whole")));
+        for (const char* file : {"/model.safetensors", "/optimizer.safetensors"}) {
+            ASSERT_NE(read(whole + file), "");
+            EXPECT_EQ(read(dealt + file), read(whole + file)) << file;
+        }
+    }
+    // From a checkpoint that three made: two, to whom the moments are dealt out anew, and one.
+    const std::string kept = checkpoint();
+    for (const Words& own : {Words{"--step-log", path("two")}, Words{"--step-log", path("two whole"), "--set", "zero=0"}}) {
+        Words words{"--steps", "40", "--resume", kept};
+        words.insert(words.end(), own.begin(), own.end());
+        for (const Finished& one : run(words)) EXPECT_EQ(one.exitCode, 0) << one.err;
+    }
+    EXPECT_EQ(losses(path("two")), losses(path("two whole")));
+    train({"--steps", "40", "--resume", kept, "--set", "zero=1"});
+    EXPECT_EQ(logLines("%does nothing in a run of one worker%"), 1);
+    EXPECT_EQ(newest()["steps"], 40);
+}
+
 TEST_F(Workers, TheyMeetAtAPortAsAScriptSaysAndAnyNumberGoesOn) {
     meetAtAPort();
     expectDone(run({"--steps", "10"}));
@@ -280,6 +309,17 @@ TEST_F(Workers, OneThatIsKilledIsNamedByTheOtherWhichKeepsACheckpoint) {
     EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 of 2 has ended while worker 0 waited to"));
     EXPECT_THAT(finished.err, testing::HasSubstr("is kept; resume from"));
     EXPECT_EQ(newest()["state"], "failed");
+}
+
+TEST_F(Workers, OneThatIsKilledTakesItsPartOfTheMomentsWithIt) {
+    const Words words{"--steps", "100000000", "--checkpoint-every", "10", "--keep", "1", "--set", "zero=1"};
+    const auto first = start(0, words, 2, {"--step-log", path("log")}), other = start(1, words);
+    ASSERT_TRUE(waitForSteps(path("log"), 25));
+    other->send(SIGKILL);
+    const auto finished = first->wait();
+    EXPECT_EQ(finished.exitCode, kTraining);
+    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 of 2 has ended while worker 0 waited to"));
+    EXPECT_THAT(finished.err, testing::ContainsRegex("Step [0-9]*0 is kept; resume from")) << "the newest one that was due";
 }
 
 TEST_F(Workers, TheOthersNameTheFirstWhenItIsKilled) {

@@ -154,7 +154,8 @@ GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary)
 StateForm Registry::formOf(const RunPlan& plan, const TrainState& state) const {
     StateForm form{.model = modelShape(plan, state.config.vocabulary),
                    .device = at::Device(plan.device()),
-                   .eightBitMoments = plan.optimizer == OptimizerKind::EightBit};
+                   .eightBitMoments = plan.optimizer == OptimizerKind::EightBit,
+                   .share = {.rank = 0, .of = plan.momentShares}};  // whose part it is who runs it knows
     form.model.positions = std::max(form.model.positions, state.config.positions);
     return form;
 }

@@ -43,6 +43,7 @@ std::vector<NoteCase> noteCases() {
         {true, {{"zero-grad", "zero"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}, "zero-grad", "beside cuda-graph=on"},
         {false, {{"zero-grad", "zero"}, {"fusion", "kernels"}}, "zero-grad", ""},
         {false, {{"grad-sums", "bf16"}}, "grad-sums", "grad-sums=bf16 does nothing in a run of one worker"},
+        {false, {{"zero", "1"}}, "zero", "zero=1 does nothing in a run of one worker"},
         {false, {{"loader-prefetch", "8"}}, "loader-prefetch", "while loader-workers is 0"},
         {false, {{"loader-prefetch", "8"}, {"loader-workers", "1"}}, "loader-prefetch", ""},
         {true, {{"loader-prefetch", "8"}, {"data-source", "device"}}, "loader-prefetch", "with data-source=device"},
@@ -101,6 +102,7 @@ TEST(Note, SaysNothingOfSumsInBf16WhereSeveralWorkersTrain) {
     const Registry registry(testing::plainCpu(), 2);
     RunConfig config = testing::tinyConfig(registry);
     config.switches["grad-sums"] = std::string("bf16");
+    config.switches["zero"] = std::string("1");
     for (const auto& info : registry.catalogue(config)) EXPECT_EQ(info.note, "") << info.id;
     EXPECT_EQ(registry.plan(config).value().notes, "");
 }

@@ -64,6 +64,15 @@ TEST(AllocationTrace, GivesVeryLargeBlocksBackWithoutTheCachingAllocator) {
     EXPECT_GT(caching.held(), 120 * kMega);
 }
 
+TEST(MemoryPrediction, OfMomentsThatAreDealtOutHasAWorkersPart) {
+    RunPlan plan = planWith();
+    const auto whole = predictMemory(plan, sizesOf(1000));
+    plan.momentShares = 4;
+    const auto part = predictMemory(plan, sizesOf(1000));
+    EXPECT_EQ(part.of(MemoryKind::Moments).count, whole.of(MemoryKind::Moments).count / 4);
+    EXPECT_EQ(whole.tensors.count - part.tensors.count, whole.of(MemoryKind::Moments).count * 3 / 4);
+}
+
 TEST(MemoryPrediction, HoldsTheStateAndItsPartsAddUp) {
     const auto predicted = predictMemory(planWith(), sizesOf(1000));
     const std::int64_t parameters = (1000 + 128) * 64 + 3 * (12 * 64 * 64 + 13 * 64) + 2 * 64;

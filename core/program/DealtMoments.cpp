@@ -1,0 +1,27 @@
+#include "core/program/DealtMoments.h"
+
+#include <ATen/ops/empty.h>
+
+namespace stepscope {
+
+FloatMoments gatheredMoments(const TrainState& state, DataParallel& others, bool wanted) {
+    const auto bounds = momentBounds(state.layout, state.share.of);
+    const auto whole = [&](const at::Tensor& part) {
+        const at::Tensor all = wanted ? at::empty({state.layout.size()}, part.options()) : at::Tensor();
+        others.bringTogether(part, bounds, all);
+        return all;
+    };
+    at::Tensor first = whole(state.firstMoment);
+    return {std::move(first), whole(state.secondMoment)};
+}
+
+void makeWhole(TrainState& state, DataParallel& others) {
+    if (state.share.whole()) return;
+    FloatMoments all = gatheredMoments(state, others, true);
+    state.bumpRevision();
+    state.firstMoment = std::move(all.first);
+    state.secondMoment = std::move(all.second);
+    state.share = {};
+}
+
+}  // namespace stepscope

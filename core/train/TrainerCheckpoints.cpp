@@ -1,0 +1,104 @@
+// The part of the Trainer that keeps checkpoints: those that are due, what is worth keeping of a run that breaks, and of one that ends. Where several
+// workers hold parts of the moments, each of these is made by all of them together, and what the first one wants holds.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/Format.h"
+#include "core/memory/DeviceMemory.h"
+#include "core/program/DealtMoments.h"
+#include "core/train/Evaluation.h"
+#include "core/train/Failure.h"
+#include "core/train/Trainer.h"
+
+namespace stepscope {
+
+void Trainer::keepAfterFailure(Error& failure) {
+    if (!std::isfinite(m_lastLoss)) return;  // no step was made
+    m_measuring.reset();
+    m_program.release();  // writing needs some memory, which may be what is missing
+    device_memory::trim(m_state.weights.device());
+    try {
+        // Parts of the moments went with the others, and a step may have ended with some of the weights only.
+        if (m_state.share.whole()) keepState();
+    } catch (const std::exception& thrown) {
+        log(LogLevel::Error, describeException(thrown));
+    }
+    if (m_keeper.newest().empty()) return;
+    failure.sentence += fmt::format(" Step {} is kept; resume from {}.", m_keeper.keptAt(), m_keeper.newest());
+    failure = std::move(failure).about(Subject::Kind::Checkpoint, m_keeper.newest());
+}
+
+// The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
+void Trainer::keepState() {
+    if (keeps(m_state.updates > 0 && m_state.updates != m_keeper.keptAt() && m_keeper.hasFolder())) checkpoint({});
+}
+
+// Where moments are dealt out all keep what the first worker wants kept; else each decides for itself.
+bool Trainer::keeps(bool wanted) {
+    if (m_state.share.whole()) return wanted;
+    return m_setup.others->gather({wanted ? 1.0 : 0.0}).front() > 0;
+}
+
+// A disk without room is told, not waited for: the run is over. Nothing is kept of a sweep of learning rates, or where no step was made.
+void Trainer::keepAtEnd() {
+    if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return;
+    if (!keeps(std::isfinite(m_lastLoss) && m_keeper.hasFolder() && m_keeper.keptAt() != m_state.updates)) return;
+    const Kept kept = checkpoint({});
+    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
+    if (kept == Kept::Yes) retain();
+}
+
+// A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
+bool Trainer::dueCheckpoint() {
+    const auto& corpus = m_setup.batches->corpus();
+    if (m_config.keepBest == "on" && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
+    // The others find what rank 0 finds, and go on to wait for it; where moments are dealt out each gives its own first.
+    const bool dealtOut = !m_state.share.whole();
+    if (!writesCheckpoints()) {
+        if (dealtOut) checkpoint({});
+        return m_state.isFinite();
+    }
+    for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
+        if (kept == Kept::BrokenState) return false;
+        const std::int64_t needed = checkpointRoom(m_state);
+        // What was brought together is not held until there is room, and the others have gone on.
+        if (dealtOut || !m_keeper.hasFolder() || m_setup.room() >= needed || m_stopAsked) {
+            m_lostCheckpoints += 1;
+            return true;
+        }
+        m_heldUp = true;
+        changeState(RunState::Paused,
+                    fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
+                                "stopping it gives this checkpoint up.",
+                                m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
+        while (!m_stopAsked && m_setup.room() < needed) waitABit();
+        m_heldUp = false;
+        if (m_stopAsked) {
+            m_lostCheckpoints += 1;
+            return true;
+        }
+        changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
+    }
+    retain();
+    return true;
+}
+
+bool Trainer::writesCheckpoints() const {
+    return m_setup.others == nullptr || m_setup.others->rank() == 0;
+}
+
+Trainer::Kept Trainer::checkpoint(const std::string& path) {
+    FloatMoments moments;
+    const bool dealtOut = !m_state.share.whole();
+    if (dealtOut) {
+        moments = gatheredMoments(m_state, *m_setup.others, writesCheckpoints());
+        if (!writesCheckpoints()) return Kept::No;
+    }
+    const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path, dealtOut ? &moments : nullptr);
+    m_disturbed = m_disturbed || kept == Kept::Yes;
+    if (m_measuring) m_measuring->interrupted();
+    return kept;
+}
+
+}  // namespace stepscope
