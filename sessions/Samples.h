@@ -1,5 +1,5 @@
-// The samples, allocations and times of workers of a session, block by block: never more than a few of them in memory. Whoever adds up, draws or exports counters or
-// memory reads it by this. On a reader's thread.
+// The samples, allocations and times of workers of a session, block by block: never more than a few of them in memory. Whoever adds up, draws or
+// exports counters or memory reads it by this. On a reader's thread.
 #pragma once
 #include <functional>
 

@@ -9,6 +9,7 @@
 #include "app/cli/StopSignals.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
+#include "app/workbench/process/StandardError.h"
 #include "app/workbench/text/PruneCheckpoint.h"
 #include "core/base/Format.h"
 
@@ -62,10 +63,10 @@ Result<ExitCode> prune(const PruneOptions& options) {
     const auto answer = pruneCheckpoint(
         *wanted,
         [&](double share) {
-            if (terminal) std::fputs(fmt::format("\r\x1b[K{}", format::percent(share)).c_str(), stderr);
+            if (terminal) std::fputs(fmt::format("\r\x1b[K{}", format::percent(share)).c_str(), standard_error::own());
         },
         cancelled);
-    if (terminal) std::fputs("\r\x1b[K", stderr);
+    if (terminal) std::fputs("\r\x1b[K", standard_error::own());
     if (!answer) return answer.error();
     const double share = static_cast<double>(answer->zeros) / static_cast<double>(answer->weights);
     if (options.json)

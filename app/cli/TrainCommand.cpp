@@ -152,9 +152,10 @@ Status findWorkers(TrainOptions& options) {
     if (!wanted) return wanted.error();
     const auto asked = std::get<std::int64_t>(*wanted);
     if (asked > 1 && !place->alone() && asked != place->size)
-        return makeError(ErrorCode::BadInput, fmt::format("--workers {} starts that many on this machine, and the environment says that this is one of {} "
-                                                          "(WORLD_SIZE); leave one of the two out.",
-                                                          asked, place->size));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("--workers {} starts that many on this machine, and the environment says that this is one of {} "
+                                     "(WORLD_SIZE); leave one of the two out.",
+                                     asked, place->size));
     if (asked > 1 && !options.measures.empty())
         return makeError(ErrorCode::BadInput, "train --measure lets two values take turns within one process; leave it out, or --workers.");
     options.startsOthers = asked > 1 && place->alone() ? static_cast<int>(asked) : 1;

@@ -15,8 +15,8 @@ struct Event;
 // Over the blocks that counted, pilot and left-out pairs excluded; unknown where nothing tells.
 struct SideFacts {
     std::int64_t blocks = 0, steps = 0, tokens = 0;
-    double msPerStep = kUnknown;        // mean: people pay for all steps
-    double medianMsPerStep = kUnknown;  // median over blocks of the blocks' medians
+    double msPerStep = kUnknown;                        // mean: people pay for all steps
+    double medianMsPerStep = kUnknown;                  // median over blocks of the blocks' medians
     double tenthMs = kUnknown, ninetiethMs = kUnknown;  // that the mean step of a tenth, of nine tenths of the blocks was below
     double slowestMs = kUnknown;                        // the slowest step of all
     double tokensPerSecond = kUnknown;

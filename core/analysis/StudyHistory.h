@@ -20,8 +20,8 @@ public:
     const std::vector<StudyRow>& rows() const { return m_rows; }          // ascending by their number
     const StudyRow* find(const char* role) const;                         // the first of this role; null: there is none
     const ExperimentHistory& experiment() const { return m_experiment; }  // the newest of its experiments
-    // What a search recommends: the best of its race where measuring that anew beside the present settings bore it out, or leant that way. Null where it
-    // found nothing, and where it was ended before that was known.
+    // What a search recommends: the best of its race where measuring that anew beside the present settings bore it out, or leant that way. Null where
+    // it found nothing, and where it was ended before that was known.
     const StudyRow* recommended() const;
     // What a search did not choose, without telling one reason twice: values of one switch that were left for the same reason are one row,
     // "attention=flash, attention=manual".

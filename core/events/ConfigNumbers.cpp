@@ -20,6 +20,10 @@ BatchShape batchShape(const RunConfig& config) {
     return {number("batch-size", 0), number("context", 0), number("grad-accumulation", 1)};
 }
 
+void boundContext(RunConfig& config, std::int64_t positions) {
+    if (batchShape(config).context > positions) config.switches["context"] = positions;
+}
+
 double clipNorm(const RunConfig& config) {
     if (const auto* real = find<double>(config, "grad-clip")) return *real;
     const auto* whole = find<std::int64_t>(config, "grad-clip");

@@ -12,6 +12,8 @@ struct BatchShape {
     double tokens() const { return static_cast<double>(sequences) * static_cast<double>(context) * static_cast<double>(microBatches); }  // of a step
 };
 BatchShape batchShape(const RunConfig& config);
+// Of a model that has so many positions: no sequence is longer.
+void boundContext(RunConfig& config, std::int64_t positions);
 
 // The norm above which gradients are scaled down; 0 = they are not.
 double clipNorm(const RunConfig& config);

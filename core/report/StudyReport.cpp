@@ -135,8 +135,9 @@ void addSearch(Document& document, const StudyHistory& history) {
     else if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive))
         document.blocks.push_back(Verdict{"Nothing is recommended.", Verdict::Tone::Neutral});
     else if (last->state == study::kWaiting || last->state == study::kRunning)
-        document.blocks.push_back(Verdict{fmt::format("{} won the race, and it was ended before that was measured anew: nothing is recommended.", last->settings),
-                                          Verdict::Tone::Neutral});
+        document.blocks.push_back(
+            Verdict{fmt::format("{} won the race, and it was ended before that was measured anew: nothing is recommended.", last->settings),
+                    Verdict::Tone::Neutral});
     else if (history.recommended() == nullptr)
         document.blocks.push_back(Verdict{"Recommended: the present settings.", Verdict::Tone::Neutral});
     else

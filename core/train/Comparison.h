@@ -58,8 +58,8 @@ struct ComparisonOutcome {
 class Comparison {
 public:
     explicit Comparison(ComparisonSetup setup);
-    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. What was measured before a failure is judged too. Captures and losses
-    // at equal time that fail behind the verdict are a warning beside it.
+    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. What was measured before a failure is judged too. Captures and
+    // losses at equal time that fail behind the verdict are a warning beside it.
     ComparisonOutcome run();
 
 private:
@@ -112,7 +112,8 @@ private:
     std::int64_t m_newestStep = 0;
     TimeNs m_begin;
     EqualTimeLoss m_equalTime;
-    std::string m_broke;  // why a side could make no more steps; empty: it could
+    Arm m_working = Arm::A;  // whose instance is made or makes steps; both are made where one's turn begins
+    std::string m_broke;     // why a side could make no more steps; empty: it could
 };
 
 }  // namespace stepscope

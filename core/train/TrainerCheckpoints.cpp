@@ -15,7 +15,7 @@ namespace stepscope {
 
 void Trainer::keepAfterFailure(Error& failure) {
     if (!std::isfinite(m_lastLoss)) return;  // no step was made
-    m_measuring.reset();
+    dropMeasuring(failure.sentence);
     m_program.release();  // writing needs some memory, which may be what is missing
     device_memory::trim(m_state.weights.device());
     try {
@@ -72,7 +72,7 @@ bool Trainer::dueCheckpoint() {
                     fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
                                 "stopping it gives this checkpoint up.",
                                 m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
-        while (!m_stopAsked && m_setup.room() < needed) waitABit();
+        waitWhile([&] { return !m_stopAsked && m_setup.room() < needed; });
         m_heldUp = false;
         if (m_stopAsked) {
             m_lostCheckpoints += 1;
@@ -89,6 +89,7 @@ bool Trainer::writesCheckpoints() const {
 }
 
 Trainer::Kept Trainer::checkpoint(const std::string& path) {
+    if (m_measuring) m_measuring->interrupted();
     FloatMoments moments;
     const bool dealtOut = !m_state.share.whole();
     if (dealtOut) {
@@ -97,7 +98,6 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
     }
     const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path, dealtOut ? &moments : nullptr);
     m_disturbed = m_disturbed || kept == Kept::Yes;
-    if (m_measuring) m_measuring->interrupted();
     return kept;
 }
 

@@ -159,11 +159,22 @@ TEST_F(Training, WritesTextFromASession) {
 // A byte model that has learned nothing writes any byte there is.
 TEST_F(Training, TextOnATerminalHoldsNothingThatItWouldObeyAndAPipeGetsEveryByte) {
     const auto id = std::to_string(train({"--steps", "2", "--checkpoint-every", "2", "--set", "tokenizer=byte"})["session"].get<std::int64_t>());
-    const Words words{"generate", "--from",        id,   "--db", database(), "--prompt", "\x1b]0;title\x07caf\xc3\xa9\t", "--tokens",
-                      "3000",     "--temperature", "100"};
+    const Words words{"generate",
+                      "--from",
+                      id,
+                      "--db",
+                      database(),
+                      "--prompt",
+                      "\x1b]0;title\x07"
+                      "caf\xc3\xa9\t",
+                      "--tokens",
+                      "3000",
+                      "--temperature",
+                      "100"};
     const auto piped = cli(words);
     ASSERT_EQ(piped.exitCode, 0) << piped.err;
-    EXPECT_THAT(piped.out, testing::StartsWith("\x1b]0;title\x07caf\xc3\xa9\t"));
+    EXPECT_THAT(piped.out, testing::StartsWith("\x1b]0;title\x07"
+                                               "caf\xc3\xa9\t"));
     EXPECT_NE(piped.out.find('\x1b', 12), std::string::npos) << "the model wrote none, so nothing is shown here";
     auto onTerminal = options();
     onTerminal.terminalOut = true;

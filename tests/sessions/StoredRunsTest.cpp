@@ -27,6 +27,7 @@ struct WatchedReader final : SessionReader {
     }
     Result<std::int64_t> eventCount(std::int64_t session) override { return real->eventCount(session); }
     Result<std::vector<Event>> measurements(std::int64_t session) override { return real->measurements(session); }
+    Result<std::vector<DeviceSample>> samples(std::int64_t session, std::int64_t most) override { return real->samples(session, most); }
     Result<std::vector<ChunkLane>> chunkLanes(std::int64_t session) override { return real->chunkLanes(session); }
     Result<ChunkPage> chunks(std::int64_t session, const ChunkRange& range, const ChunkPlace& after, std::int64_t mostBytes) override {
         return real->chunks(session, range, after, mostBytes);

@@ -29,8 +29,8 @@ std::string whyText(const WaterfallResult& why) {
     Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OF A", Right}, {"OPERATIONS"}});
     for (std::size_t i = 0; i < std::min<std::size_t>(8, why.places.size()); ++i) {
         const PlaceDifference& one = why.places[i];
-        places.add(
-            {printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()), one.share(), one.calls()});
+        places.add({printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()),
+                    one.share(), one.calls()});
     }
     return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
            fmt::format(

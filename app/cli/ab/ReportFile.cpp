@@ -42,7 +42,7 @@ Status writeReports(const StoredReport& stored, std::int64_t session, const std:
 }
 
 std::string reportText(const StoredReport& stored, std::int64_t session, ReportFormat format) {
-    if (format == ReportFormat::Json) return line(json::ofReport(stored, session));
+    if (format == ReportFormat::Json) return json::line(json::ofReport(stored, session));
     const report::Document document = documentOf(stored);
     return format == ReportFormat::Html ? report::toHtml(document) : report::toMarkdown(document);
 }

@@ -7,7 +7,7 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/Samples.h"
@@ -36,7 +36,8 @@ Json asJson(const WorkerMap& map) {
     for (std::size_t rank = 0; rank < step.size(); ++rank) {
         Json phases = Json::object();
         for (const auto& phase : map.phases()) phases[phase] = number(map.means(phase)[rank] / 1e6);
-        workers.push_back({{"rank", rank}, {"ms", number(step[rank] / 1e6)}, {"work_ms", number(work[rank] / 1e6)}, {"phases_ms", std::move(phases)}});
+        workers.push_back(
+            {{"rank", rank}, {"ms", number(step[rank] / 1e6)}, {"work_ms", number(work[rank] / 1e6)}, {"phases_ms", std::move(phases)}});
     }
     return {{"steps", map.steps()}, {"workers", std::move(workers)}, {"slowest", map.slowest()}};
 }
@@ -80,8 +81,9 @@ void addSessionsWorkers(CLI::App& parent, Actions& actions) {
         if (options->json)
             print(line(asJson(*map)));
         else if (map->steps() == 0)
-            print(fmt::format("Session {} has no times of several workers: it was trained by one, or ended before they were gathered (once in 64 steps).\n",
-                              options->id));
+            print(fmt::format(
+                "Session {} has no times of several workers: it was trained by one, or ended before they were gathered (once in 64 steps).\n",
+                options->id));
         else
             print(asText(*map));
         return ExitCode::Ok;

@@ -1,6 +1,6 @@
 #include "app/gui/stored/WorkersWiring.h"
 
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 #include "sessions/Samples.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/panels/workers/WorkersDialog.h"

@@ -186,7 +186,8 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
             continue;
         }
         const std::int64_t ownThreads = side.config.threads > 0 ? side.config.threads : threads;
-        auto start = startingState({.config = side.config, .init = m_request.init, .resume = m_request.from}, shapes[armPlace(arm)], corpus, ownThreads);
+        auto start =
+            startingState({.config = side.config, .init = m_request.init, .resume = m_request.from}, shapes[armPlace(arm)], corpus, ownThreads);
         if (!start)
             return makeError(start.error().code, fmt::format("{}: {}", toString(arm), start.error().sentence))
                 .about(start.error().subject.kind, start.error().subject.name);

@@ -297,7 +297,8 @@ LiveStudy::Outcome LiveTune::proof() {
             row.why = "Measured anew, it is not faster than the present settings. " + row.why;
     } else {
         row.state = outcome.state == RunState::Failed ? study::kFailed : study::kWaiting;
-        row.why = outcome.state == RunState::Failed ? outcome.error.sentence : "It won the race; measuring it anew was ended before it said anything for sure.";
+        row.why = outcome.state == RunState::Failed ? outcome.error.sentence
+                                                    : "It won the race; measuring it anew was ended before it said anything for sure.";
     }
     tell();
     return outcome;

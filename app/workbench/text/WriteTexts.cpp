@@ -1,9 +1,7 @@
 #include "app/workbench/text/WriteTexts.h"
 
-#include <fmt/format.h>
-
+#include "app/workbench/StoredModel.h"
 #include "core/inference/PackedModel.h"
-#include "core/state/Checkpoint.h"
 #include "core/train/Failure.h"
 #include "core/train/Generator.h"
 
@@ -15,17 +13,13 @@ struct Writer {
     std::shared_ptr<const Tokenizer> tokenizer;
 };
 
-Result<Writer> openWriter(const std::string& checkpoint) {
-    auto meta = readCheckpointMeta(checkpoint);
-    if (!meta) return meta.error();
-    if (meta->tokenizerJson.empty())
-        return makeError(ErrorCode::Unsupported,
-                         fmt::format("The checkpoint {} was trained on ready token ids; without a tokenizer it cannot write text.", checkpoint));
-    auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
-    if (!tokenizer) return tokenizer.error();
-    auto state = loadCheckpointWeights(checkpoint, *meta, meta->model);
-    if (!state) return state.error();
-    return Writer{{state->config, state->layout, state->weights}, std::move(*tokenizer)};
+Result<Writer> openWriter(const std::string& path) {
+    const auto model = openStoredModel(path);
+    if (!model) return model.error();
+    if (!model->tokenizer) return makeError(ErrorCode::Unsupported, model->whyNoTokenizer);
+    auto weights = weightsOf(*model);
+    if (!weights) return weights.error();
+    return Writer{{weights->config, weights->layout, weights->weights}, model->tokenizer};
 }
 
 TextSpeed speedOf(const TextWork& work) {

@@ -32,17 +32,19 @@ using std::chrono::milliseconds;
 
 constexpr const char* kFirstWorker = "STEPSCOPE_FIRST_WORKER";  // its process
 constexpr milliseconds kMayTake{10'000}, kMayTakeMore{2'000}, kLook{10};
+constexpr int kItsStderr = 2;
 constexpr std::size_t kMostSaid = 2'000;  // bytes of a sentence
 
 // What another starter of workers may have said of this process is not true of those that it starts.
-constexpr std::array kOfPlaces = std::to_array<std::string_view>({"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT=",
-                                                                  "SLURM_", "TORCHELASTIC_", "GROUP_RANK=", "ROLE_", "STEPSCOPE_WORKERS_FILE=",
-                                                                  "STEPSCOPE_FIRST_WORKER="});
+constexpr std::array kOfPlaces =
+    std::to_array<std::string_view>({"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT=", "SLURM_",
+                                     "TORCHELASTIC_", "GROUP_RANK=", "ROLE_", "STEPSCOPE_WORKERS_FILE=", "STEPSCOPE_FIRST_WORKER="});
 
 std::vector<std::string> environmentOf(int rank, const WorkerPlace& first) {
     std::vector<std::string> all;
     for (char** entry = environ; *entry != nullptr; ++entry)
-        if (std::ranges::none_of(kOfPlaces, [&](std::string_view name) { return std::string_view(*entry).starts_with(name); })) all.emplace_back(*entry);
+        if (std::ranges::none_of(kOfPlaces, [&](std::string_view name) { return std::string_view(*entry).starts_with(name); }))
+            all.emplace_back(*entry);
     all.push_back(fmt::format("RANK={}", rank));
     all.push_back(fmt::format("WORLD_SIZE={}", first.size));
     all.push_back("STEPSCOPE_WORKERS_FILE=" + first.file);
@@ -60,7 +62,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }  // namespace
 
 Result<std::unique_ptr<LocalWorkers>> LocalWorkers::start(const std::vector<std::string>& command, int workers, int stoppedStatus,
-                                                         std::function<void()> onFailure) {
+                                                          std::function<void()> onFailure) {
     std::error_code problem;
     std::string folder = fs::temp_directory_path(problem).string() + "/stepscope-workers-XXXXXX";
     if (problem || ::mkdtemp(folder.data()) == nullptr)
@@ -83,12 +85,11 @@ Status LocalWorkers::spawn(const std::vector<std::string>& command, int rank, co
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     // What it says is told once, by failures(): most of it the first worker says as well.
     const std::string said = fmt::format("{}/worker-{}", m_folder, rank);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, said.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
+    posix_spawn_file_actions_addopen(&files, kItsStderr, said.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
     pid_t pid = 0;
     const int problem = ::posix_spawn(&pid, words.front().c_str(), &files, nullptr, pointers(words).data(), pointers(environment).data());
     posix_spawn_file_actions_destroy(&files);
-    if (problem != 0)
-        return makeError(ErrorCode::Io, fmt::format("Worker {} cannot be started: {}.", rank, std::strerror(problem)));
+    if (problem != 0) return makeError(ErrorCode::Io, fmt::format("Worker {} cannot be started: {}.", rank, std::strerror(problem)));
     auto& other = *m_others.emplace_back(std::make_unique<Other>());
     other.pid = pid;
     other.waiting = std::thread([this, &other, onFailure] {

@@ -1,5 +1,5 @@
-// LocalWorkers: the other workers of a run on this machine, started by the first one as processes of their own, who meet it at a file that nobody else can
-// see. They end with it. Made before the run, by whoever starts it; kept until it is over.
+// LocalWorkers: the other workers of a run on this machine, started by the first one as processes of their own, who meet it at a file that nobody
+// else can see. They end with it. Made before the run, by whoever starts it; kept until it is over.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -19,9 +19,9 @@ public:
     static constexpr int kMost = 256;
 
     // command: program and words of each of the others; its environment tells it which one it is. workers: 2 to kMost, this process among them.
-    // stoppedStatus: with which one ends that was stopped as asked. onFailure is called on a thread of its own, at most once for each, when one has ended
-    // that could not do its part: the run will not end well, and before it has begun nobody else would notice. Errors: Io, where no process can be started;
-    // those that were are ended.
+    // stoppedStatus: with which one ends that was stopped as asked. onFailure is called on a thread of its own, at most once for each, when one has
+    // ended that could not do its part: the run will not end well, and before it has begun nobody else would notice. Errors: Io, where no process can
+    // be started; those that were are ended.
     static Result<std::unique_ptr<LocalWorkers>> start(const std::vector<std::string>& command, int workers, int stoppedStatus,
                                                        std::function<void()> onFailure);
     ~LocalWorkers();  // ends those that are still there

@@ -67,6 +67,19 @@ std::string PlaceDifference::change() const {
     return "";
 }
 
+std::string PlaceDifference::calls() const {
+    if (const std::string changed = change(); !changed.empty()) return changed;
+    if (callsA < 0.5 && callsB < 0.5) return "";
+    const std::string ofA = callCount(callsA), ofB = callCount(callsB);
+    return ofA == ofB ? ofA : ofA + ", " + ofB;
+}
+
+std::string PlaceDifference::share() const {
+    if (!(a > 0)) return b > 0 ? "new" : "";
+    const double percent = 100 * difference() / a;
+    return fmt::format("{}{:.0f}\u202f%", percent < -0.5 ? "\u2212" : percent > 0.5 ? "+" : "", std::abs(percent));
+}
+
 std::string PlaceDifference::where() const {
     if (phase.empty()) return role.empty() ? "between the phases" : role;
     return phase + ", " + (layer >= 0 ? fmt::format("layer {}, ", layer) : "") + (role.empty() ? "no part of the model" : role);

@@ -72,7 +72,7 @@ public:
             extra += (extra.empty() ? "{" : ",") + fmt::format("\"{}\":{}", key, value);
         };
         if (*operation != '\0') say("operation", quoted(operation));
-        if (a.context != 0) say("context", std::to_string(a.context));
+        if (a.context != 0) extra += fmt::format("{}\"context\":{}", extra.empty() ? '{' : ',', a.context);
         if (a.graph != 0) say("graph id", std::to_string(a.graph));
         if (a.graphNode != 0) say("graph node id", std::to_string(a.graphNode));
         if (!extra.empty()) extra += '}';

@@ -53,7 +53,7 @@ void throwOutOfAThread() {
 }
 
 void faultyInstruction() {
-    int* volatile nowhere = nullptr;
+    volatile int* volatile nowhere = nullptr;
     *nowhere = 1;  // NOLINT: what this is about
 }
 

@@ -109,7 +109,10 @@ private:
 TEST(StudiesOf, OneWhoseFileCannotBeWrittenEndsTheExperimentThatRuns) {
     Silence sink;
     OneLeg study(
-        "/proc/none/of/this/s.db", [](ExperimentRequest, EventSink& events) -> Result<std::unique_ptr<Run>> { return std::make_unique<PatientLeg>(events); },
+        "/proc/none/of/this/s.db",
+        [](ExperimentRequest, EventSink& events) -> Result<std::unique_ptr<stepscope::Run>> {
+            return std::unique_ptr<stepscope::Run>(std::make_unique<PatientLeg>(events));
+        },
         sink);
     study.begin();
     const RunSummary summary = study.wait();
@@ -123,7 +126,8 @@ TEST(StudiesOf, ItsExperimentsCaptureNoReasonsWhichNobodyWouldSee) {
     bool recorded = true;
     Silence sink;
     OneLeg study(
-        "", [&](ExperimentRequest request, EventSink&) -> Result<std::unique_ptr<Run>> {
+        "",
+        [&](ExperimentRequest request, EventSink&) -> Result<std::unique_ptr<stepscope::Run>> {
             windows = request.whyWindows;
             recorded = request.record;
             return makeError(ErrorCode::Unsupported, "Not today.");

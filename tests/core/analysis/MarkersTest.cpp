@@ -51,7 +51,9 @@ TEST(Markers, StayInOrderUnderEveryAxisAndKnowTheirNumbers) {
             const Marker& marker = markers[i];
             for (const XAxis axis : kAxes) {
                 ASSERT_TRUE(std::isfinite(marker.place.on(axis)));
-                if (i > 0) ASSERT_GE(marker.place.on(axis), markers[i - 1].place.on(axis));
+                if (i > 0) {
+                    ASSERT_GE(marker.place.on(axis), markers[i - 1].place.on(axis));
+                }
             }
             ASSERT_EQ(markers.before(marker.kind, i), counts[number(marker.kind)]);
             ASSERT_EQ(markers.nth(marker.kind, counts[number(marker.kind)]), i);
@@ -85,7 +87,9 @@ TEST(Markers, OnWhateverPartIsShownAreFoldedToWhatThePixelsHoldAndNoneIsLost) {
             before = one.x;
             ASSERT_EQ(markers[one.index].kind, one.kind);
             ASSERT_EQ(markers.before(one.kind, one.index), one.first);
-            if (drawn[number(one.kind)] > 0) ASSERT_EQ(one.first, next[number(one.kind)]) << "none between two of them";
+            if (drawn[number(one.kind)] > 0) {
+                ASSERT_EQ(one.first, next[number(one.kind)]) << "none between two of them";
+            }
             next[number(one.kind)] = one.last + 1;
             ++drawn[number(one.kind)];
             folded[number(one.kind)] += one.count() - 1;

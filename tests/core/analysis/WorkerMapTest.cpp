@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 
 namespace stepscope {
 namespace {
@@ -14,15 +14,15 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMilli = 1'000'000;
 
 // forward, backward and waiting of each worker, the same in every step.
 WorkerTimes steps(std::int64_t from, std::int64_t count, const std::vector<std::array<std::int64_t, 3>>& workers) {
     WorkerTimes block{.phases = {"forward", "backward", "waiting"}, .workers = static_cast<std::int64_t>(workers.size()), .steps = {}, .ns = {}};
     for (std::int64_t i = 0; i < count; ++i) {
-        block.steps.push_back({from + i, (from + i) * 100 * kMs});
+        block.steps.push_back({from + i, (from + i) * 100 * kMilli});
         for (const auto& times : workers)
-            for (const std::int64_t ms : times) block.ns.push_back(ms * kMs);
+            for (const std::int64_t ms : times) block.ns.push_back(ms * kMilli);
     }
     return block;
 }
@@ -37,9 +37,9 @@ TEST(WorkerMap, HasAColumnAStepWhileTheyFit) {
     ASSERT_EQ(grid.columns.size(), 2u);
     EXPECT_EQ(grid.columns[1].first, 8);
     EXPECT_EQ(grid.columns[1].last, 8);
-    EXPECT_EQ(grid.at(grid.mean, 1, 1), 15.0 * kMs);
-    EXPECT_THAT(map.means(), ElementsAre(30.0 * kMs, 30.0 * kMs));
-    EXPECT_THAT(map.means(WorkerMap::kWork), ElementsAre(30.0 * kMs, 20.0 * kMs));
+    EXPECT_EQ(grid.at(grid.mean, 1, 1), 15.0 * kMilli);
+    EXPECT_THAT(map.means(), ElementsAre(30.0 * kMilli, 30.0 * kMilli));
+    EXPECT_THAT(map.means(WorkerMap::kWork), ElementsAre(30.0 * kMilli, 20.0 * kMilli));
     EXPECT_THAT(map.means("optimizer"), ElementsAre(0, 0)) << "a phase that nobody has";
 }
 
@@ -73,7 +73,9 @@ TEST(WorkerMap, KeepsSumsAndTheSlowestStepHoweverManyStepsAreFoldedIntoAColumn) 
         std::int64_t covered = 0;
         for (std::size_t i = 0; i < grid.columns.size(); ++i) {
             ASSERT_LE(grid.columns[i].first, grid.columns[i].last);
-            if (i > 0) ASSERT_EQ(grid.columns[i].first, grid.columns[i - 1].last + 1);
+            if (i > 0) {
+                ASSERT_EQ(grid.columns[i].first, grid.columns[i - 1].last + 1);
+            }
             covered += grid.columns[i].last - grid.columns[i].first + 1;
         }
         ASSERT_EQ(covered, count);
@@ -99,7 +101,7 @@ TEST(WorkerMap, TakesABlockOfMoreWorkersAndOtherPhases) {
     map.add(more);
     EXPECT_THAT(map.phases(), ElementsAre("forward", "backward", "waiting", "new"));
     EXPECT_THAT(map.means("new"), ElementsAre(2.0 / 4, 5.0));
-    EXPECT_THAT(map.means("forward"), ElementsAre((3 * 10.0 * kMs + 3) / 4, 6.0));
+    EXPECT_THAT(map.means("forward"), ElementsAre((3 * 10.0 * kMilli + 3) / 4, 6.0));
     const WorkerGrid grid = map.grid();
     EXPECT_TRUE(std::isnan(grid.at(grid.mean, 1, 0))) << "it was not there in the first step";
     EXPECT_EQ(grid.at(grid.mean, 1, 3), 15.0);

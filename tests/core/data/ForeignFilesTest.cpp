@@ -77,7 +77,7 @@ TEST(HuggingFaceConfig, HonoursTheGeluByTanhUnderAnyOfItsNamesAndRefusesOthers) 
         config["activation_function"] = same;
         EXPECT_TRUE(parseHuggingFaceConfig(config.dump(), "f").ok()) << same;
     }
-    for (const json other : {json("gelu"), json("relu"), json("silu"), json(3), json::array()})
+    for (const json& other : {json("gelu"), json("relu"), json("silu"), json(3), json::array()})
         EXPECT_THAT(refusalWith("activation_function", other, ErrorCode::Unsupported), HasSubstr("gelu_new"));
 }
 
@@ -110,7 +110,7 @@ TEST(HuggingFaceConfig, RefusesOtherArchitecturesAndSizesThatCannotBe) {
     nothing.erase("model_type");
     EXPECT_THAT(configRefusal(nothing, ErrorCode::Unsupported), HasSubstr("model_type"));
     for (const char* key : {"n_layer", "n_head", "n_embd", "vocab_size", "n_positions"})
-        for (const json wrong :
+        for (const json& wrong :
              {json(0), json(-1), json(1e9), json(1'000'000'000), json(1e30), json("12"), json("NaN"), json(1.5), json::array({1}), json(true)})
             refusalWith(key, wrong, ErrorCode::BadInput);
     EXPECT_THAT(refusalWith("n_head", 3, ErrorCode::BadInput), HasSubstr("divide"));

@@ -112,7 +112,7 @@ TEST(StudyReport, OfASearchSaysWhatItRecommendsAndWhyTheOthersWereNotChosen) {
     value.settings = "attention=manual";
     value.why = "slower by 12 %";
     history.add(value);
-    StudyRow last = row(2, study::kFinal, study::kMeasured, "what won", 1.96);
+    StudyRow last = row(2, study::kFinal, study::kChosen, "what won", 1.96);
     last.settings = "fusion=step amp=bf16";
     history.add(last);
     const std::string text = toMarkdown(studyReport(history, facts()));

@@ -156,7 +156,7 @@ TEST_F(ForeignWeights, WithAMissingShardALinkOutOrAForeignPathNamesIt) {
     fs::remove(file(second));
     anew();
     expectWeights(folder());
-    for (const std::string outside : {"../" + second, path(second), std::string("sub/x.safetensors")}) {
+    for (const std::string& outside : {"../" + second, path(second), std::string("sub/x.safetensors")}) {
         changeIndex("transformer.wte.weight", outside);
         EXPECT_THAT(refusal(ErrorCode::BadInput), HasSubstr("same folder"));
     }

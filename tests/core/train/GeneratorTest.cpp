@@ -159,7 +159,8 @@ TEST(Generator, WritesWhatItWroteLessOftenUnderAPenalty) {
     const GenerateText plain{.tokens = 60, .temperature = 0};
     const auto most = [&](const GenerateText& request) {
         std::map<char, int> counted;
-        for (const char c : write(state, request, {"In the"}).texts[0]) ++counted[c];
+        const auto all = write(state, request, {"In the"});
+        for (const char c : all.texts.at(0)) ++counted[c];
         int largest = 0;
         for (const auto& [c, count] : counted) largest = std::max(largest, count);
         return largest;

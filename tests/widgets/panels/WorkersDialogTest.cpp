@@ -5,7 +5,7 @@
 #include <QTableWidget>
 #include <QTest>
 
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 #include "widgets/panels/workers/WorkersDialog.h"
 #include "widgets/panels/workers/WorkersMap.h"
 
@@ -53,7 +53,9 @@ TEST_F(WorkersDialogTest, DrawsTheSlowOneDarker) {
     const QImage image = dialog.map().grab().toImage();
     const double factor = image.devicePixelRatio();
     const int row = dialog.map().fontMetrics().height() + 6;
-    const auto at = [&](int worker) { return image.pixelColor(QPoint(static_cast<int>(300 * factor), static_cast<int>((worker * row + row / 2) * factor))); };
+    const auto at = [&](int worker) {
+        return image.pixelColor(QPoint(static_cast<int>(300 * factor), static_cast<int>((worker * row + row / 2) * factor)));
+    };
     EXPECT_NE(at(0), at(1));
     const QColor ground = dialog.map().palette().color(QPalette::Base);
     const auto distance = [&](const QColor& colour) {

@@ -25,7 +25,7 @@ struct SessionRow {
     double validationLoss = kUnknown;
     std::vector<std::pair<QString, QString>> config;
     bool severalWorkers = false;  // trained it, and what each took is stored
-    bool here = false;  // the live run of this window
+    bool here = false;            // the live run of this window
 
     bool operator==(const SessionRow& other) const;
 };

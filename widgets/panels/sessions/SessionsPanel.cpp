@@ -190,8 +190,7 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("tag"), "Tags", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Tags); });
     menu->addSeparator();
     menu->addAction(lineIcon("box"), "Captures…", this, [this, row] { Q_EMIT capturesRequested(row.id, row.name); });
-    if (row.severalWorkers)
-        menu->addAction(lineIcon("layers"), "Workers…", this, [this, row] { Q_EMIT workersRequested(row.id, row.name); });
+    if (row.severalWorkers) menu->addAction(lineIcon("layers"), "Workers…", this, [this, row] { Q_EMIT workersRequested(row.id, row.name); });
     QMenu* exports = menu->addMenu(lineIcon("export"), "Export");
     for (const ExportChoice& choice : m_exports) exports->addAction(choice.title + "…", this, [this, row, choice] { exportSession(row.id, choice); });
     exports->setEnabled(!m_exports.empty());

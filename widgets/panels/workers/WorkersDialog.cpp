@@ -11,9 +11,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 #include "core/base/Format.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/experiment/RowParts.h"
 #include "widgets/panels/workers/WorkersMap.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/RowTable.h"
@@ -57,6 +58,7 @@ WorkersDialog::WorkersDialog(QWidget* parent) : QDialog(parent) {
     layout->addWidget(m_table, 1);
     layout->addLayout(foot);
     resize(760, 420);
+    nameForReaders(*m_phase, m_phase->accessibleName());
     connect(close, &QPushButton::clicked, this, &QDialog::close);
     connect(m_phase, &QComboBox::currentIndexChanged, this, &WorkersDialog::showGrid);
 }
@@ -93,8 +95,9 @@ void WorkersDialog::setView(const WorkersView& view) {
     if (!view.problem.isEmpty())
         m_sentence->setText(view.problem);
     else if (!some)
-        m_sentence->setText("No times of several workers are stored in this session: it was trained by one, or it ended before they were gathered, which is "
-                            "once in 64 steps.");
+        m_sentence->setText(
+            "No times of several workers are stored in this session: it was trained by one, or it ended before they were gathered, which is "
+            "once in 64 steps.");
     else
         m_sentence->setText(QString("%1 steps. ").arg(QString::fromStdString(format::count(view.map->steps()))) +
                             QString::fromStdString(view.map->slowest()));

@@ -1,5 +1,5 @@
-// The workers of one session: a sentence that names the slow one, a heat map of worker by step, and what each took for a step and its phases. It reads
-// nothing itself. Beside the window, which goes on. GUI thread.
+// The workers of one session: a sentence that names the slow one, a heat map of worker by step, and what each took for a step and its phases. It
+// reads nothing itself. Beside the window, which goes on. GUI thread.
 #pragma once
 #include <QDialog>
 #include <memory>

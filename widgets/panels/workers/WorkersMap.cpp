@@ -63,7 +63,8 @@ int WorkersMap::nameWide() const {
 }
 
 QRectF WorkersMap::cells() const {
-    return {static_cast<double>(nameWide()), 0, std::max(1.0, static_cast<double>(width() - nameWide())), static_cast<double>(m_grid.workers) * rowHigh()};
+    return {static_cast<double>(nameWide()), 0, std::max(1.0, static_cast<double>(width() - nameWide())),
+            static_cast<double>(m_grid.workers) * rowHigh()};
 }
 
 void WorkersMap::paintEvent(QPaintEvent* event) {

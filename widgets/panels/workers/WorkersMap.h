@@ -3,7 +3,7 @@
 #pragma once
 #include <QWidget>
 
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 
 namespace stepscope {
 

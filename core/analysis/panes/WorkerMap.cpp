@@ -1,4 +1,4 @@
-#include "core/analysis/WorkerMap.h"
+#include "core/analysis/panes/WorkerMap.h"
 
 #include <fmt/format.h>
 
@@ -75,7 +75,8 @@ void WorkerMap::add(const WorkerTimes& block) {
         if (m_columns.empty() || m_columns.back().steps >= m_stepsInColumn) {
             while (m_columns.size() >= most) halve();
             if (m_columns.empty() || m_columns.back().steps >= m_stepsInColumn)
-                m_columns.push_back({step.number, step.number, 0, std::vector<std::int64_t>(static_cast<std::size_t>(m_workers)), std::vector<Sum>(sums)});
+                m_columns.push_back(
+                    {step.number, step.number, 0, std::vector<std::int64_t>(static_cast<std::size_t>(m_workers)), std::vector<Sum>(sums)});
         }
         Column& column = m_columns.back();
         column.last = step.number;
@@ -182,10 +183,10 @@ std::string WorkerMap::slowest() const {
             with = phase;
         }
     }
-    return fmt::format("Worker {} is the slow one, for which the others wait: it works {} of a step, the other{} {}{}.", slow,
-                       format::milliseconds(work[slow] / 1e6), std::ranges::count_if(work, made) > 2 ? "s on average" : "",
-                       format::milliseconds(others / 1e6),
-                       with.empty() ? std::string() : fmt::format("; {} of what it takes longer is {}", format::percent(std::min(1.0, mostOfIt / more)), with));
+    return fmt::format(
+        "Worker {} is the slow one, for which the others wait: it works {} of a step, the other{} {}{}.", slow,
+        format::milliseconds(work[slow] / 1e6), std::ranges::count_if(work, made) > 2 ? "s on average" : "", format::milliseconds(others / 1e6),
+        with.empty() ? std::string() : fmt::format("; {} of what it takes longer is {}", format::percent(std::min(1.0, mostOfIt / more)), with));
 }
 
 }  // namespace stepscope
