@@ -1,4 +1,5 @@
 // The page Compare in the window: asked, measured live, stopped, its verdict stored and read again, mistakes, a run that is in the way.
+#include <QCheckBox>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QHeaderView>
@@ -202,6 +203,9 @@ TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {
             result().ensureWidgetVisible(&why);
             // The layout around it settles in a round of the loop or two.
             EXPECT_TRUE(QTest::qWaitFor([&] { return why.chart()->height() >= why.chart()->sizeHint().height(); }));
+            auto* layered = why.findChild<QCheckBox*>();
+            EXPECT_TRUE(QTest::qWaitFor([&] { return layered->isHidden() || layered->geometry().top() > why.places()->geometry().bottom(); }))
+                << size.width();
             picture(window(), QString("why-%1-%2").arg(theme == Theme::Dark ? "dark" : "light").arg(size.width()));
             const auto& bars = why.chart()->bars();
             for (std::size_t bar = 0; bar < bars.size(); ++bar) {

@@ -1,6 +1,8 @@
 // What the workers of a stored session took, in the window: read from the real database and shown in its dialog.
 #include <gtest/gtest.h>
 
+#include <QLabel>
+
 #include "WindowFixture.h"
 #include "core/events/Presets.h"
 #include "core/trace/WorkerTimes.h"
@@ -49,6 +51,12 @@ TEST_F(WindowWorkersTest, TheSlowOneIsNamedAndTheMapHasEveryStep) {
     ASSERT_FALSE(grid.columns.empty());
     EXPECT_EQ(grid.columns.front().first, 1);
     EXPECT_EQ(grid.columns.back().last, 5000);
+    // Its sentence takes two lines, and the layout around it settles in a round of the loop or two.
+    EXPECT_TRUE(QTest::qWaitFor([&] {
+        for (const auto* label : dialog.findChildren<QLabel*>())
+            if (label->text() == dialog.sentence()) return label->height() >= label->heightForWidth(label->width());
+        return false;
+    }));
     picture(dialog, "workers");
     applyStyle(*qApp, Theme::Dark);
     picture(dialog, "workers-dark");

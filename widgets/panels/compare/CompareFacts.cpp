@@ -17,6 +17,14 @@ QString factText(double value, const std::function<std::string(double)>& text) {
     return std::isfinite(value) ? QString::fromStdString(text(value)) : QString("unknown");
 }
 
+// "60.0–62.1 ms", or with both units where they are not the same: what stands in a narrow column is to be read whole.
+std::string between(const std::string& low, const std::string& high) {
+    const auto unitAt = [](const std::string& text) { return text.rfind("\u202f"); };
+    const auto ofLow = unitAt(low), ofHigh = unitAt(high);
+    const bool same = ofLow != std::string::npos && ofHigh != std::string::npos && low.substr(ofLow) == high.substr(ofHigh);
+    return (same ? low.substr(0, ofLow) : low) + "–" + high;
+}
+
 struct Fact {
     const char *name, *tooltip;
     QString (*text)(const SideFacts&);
@@ -29,7 +37,7 @@ const Fact kFacts[] = {
      [](const SideFacts& f) { return factText(f.medianMsPerStep, [](double v) { return format::milliseconds(v); }); }},
     {"p10 to p90", "Mean step of the blocks: a tenth of them took less than the first, a tenth more than the second",
      [](const SideFacts& f) {
-         return factText(f.tenthMs, [&](double v) { return format::milliseconds(v) + " to " + format::milliseconds(f.ninetiethMs); });
+         return factText(f.tenthMs, [&](double v) { return between(format::milliseconds(v), format::milliseconds(f.ninetiethMs)); });
      }},
     {"slowest step", "The slowest step of all that counted",
      [](const SideFacts& f) { return factText(f.slowestMs, [](double v) { return format::milliseconds(v); }); }},

@@ -107,6 +107,8 @@ void WorkersDialog::setView(const WorkersView& view) {
 
 void WorkersDialog::showGrid() {
     m_map->setGrid(m_view.map ? m_view.map->grid(m_phase->currentData().toString().toStdString()) : WorkerGrid{});
+    // A few workers take no more room than their rows; of many as much as there is.
+    m_scroll->setMaximumHeight(m_map->minimumHeight() + 2 * m_scroll->frameWidth());
     m_legend->setText(m_map->high() > 0
                           ? QString("of a step: light %1 or less, dark %2 or more").arg(workerTime(m_map->low()), workerTime(m_map->high()))
                           : QString("nobody spent time with it"));
