@@ -331,8 +331,10 @@ void Trainer::validate() {
     const TimeNs begin = m_setup.clock->now();
     const PlaceScope place(Activity::Evaluation);
     const StepRange range({.kind = RangeFacts::Kind::Evaluation, .activity = Activity::Evaluation, .step = m_state.updates});
+    // Behind a block's end this begins the next one, which what follows must not be part of.
+    StepProgram& program = programForNextStep();
     if (m_measuring) m_measuring->interrupted();
-    const double loss = programForNextStep().evaluate(m_state, *m_setup.batches, m_config.validationTokens);
+    const double loss = program.evaluate(m_state, *m_setup.batches, m_config.validationTokens);
     const TimeNs end = m_setup.clock->now();
     m_validatedAt = m_state.updates;
     m_validationLoss = loss;
