@@ -46,4 +46,17 @@ Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std
     return forEachBlockOf(reader, session, kWorkerTimes, {}, decodeWorkerTimes, take);
 }
 
+Result<WorkerMap> workerMapOf(const std::string& database, std::int64_t session) {
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    if (const auto there = (*reader)->summary(session); !there) return there.error();
+    WorkerMap map;
+    const auto read = forEachWorkerTimes(**reader, session, [&](const WorkerTimes& block) -> Status {
+        map.add(block);
+        return {};
+    });
+    if (!read) return read.error();
+    return map;
+}
+
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 
+#include "core/analysis/panes/WorkerMap.h"
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
@@ -24,5 +25,7 @@ Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const
                               const BlockRange& range = {});
 // Of a run of several workers: what each of them took for the phases of its steps, in order of time.
 Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerTimes&)>& take);
+// The same summed up; without steps where one worker made the run. NotFound: there is no such session.
+Result<WorkerMap> workerMapOf(const std::string& database, std::int64_t session);
 
 }  // namespace stepscope

@@ -11,7 +11,6 @@
 #include "app/cli/Commands.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
-#include "app/workbench/process/StandardError.h"
 #include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
@@ -149,7 +148,7 @@ Result<ExitCode> generate(const GenerateOptions& options) {
         print(shown.end());
     }
     std::fflush(stdout);
-    std::fputs(speedLine(*wanted, answer->speed).c_str(), standard_error::own());
+    printStatus(speedLine(*wanted, answer->speed));
     return ExitCode::Ok;
 }
 

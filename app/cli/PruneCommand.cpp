@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdio>
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
 #include "app/cli/StopSignals.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
-#include "app/workbench/process/StandardError.h"
 #include "app/workbench/text/PruneCheckpoint.h"
 #include "core/base/Format.h"
 
@@ -63,10 +61,10 @@ Result<ExitCode> prune(const PruneOptions& options) {
     const auto answer = pruneCheckpoint(
         *wanted,
         [&](double share) {
-            if (terminal) std::fputs(fmt::format("\r\x1b[K{}", format::percent(share)).c_str(), standard_error::own());
+            if (terminal) printStatus(fmt::format("\r\x1b[K{}", format::percent(share)));
         },
         cancelled);
-    if (terminal) std::fputs("\r\x1b[K", standard_error::own());
+    if (terminal) printStatus("\r\x1b[K");
     if (!answer) return answer.error();
     const double share = static_cast<double>(answer->zeros) / static_cast<double>(answer->weights);
     if (options.json)

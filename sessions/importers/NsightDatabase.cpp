@@ -161,6 +161,17 @@ private:
         return false;
     }
 
+    // What every table of a device's work begins with: start, end, deviceId, contextId, streamId, correlationId, globalPid. None: it was skipped, and
+    // told.
+    std::optional<Record> deviceRecord(NsightRows& rows, SliceKind kind, TraceBuilder::LaneUse use = TraceBuilder::LaneUse::Slices) {
+        Record record{.kind = kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+        if (!between(record.start, rows.whole(1), record.duration)) return std::nullopt;
+        const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6), use);
+        if (!lane) return std::nullopt;
+        record.lane = *lane;
+        return record;
+    }
+
     void calls(const char* table, SliceKind kind, const std::string& category) {
         NsightRows rows(m_database, table, {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
         const std::string cat = category.empty() ? "" : fmt::format(R"("cat":"{}")", category);
@@ -178,7 +189,7 @@ private:
             if (!arguments.extra.empty()) arguments.extra = fmt::format("{{{}}}", arguments.extra);
             record.arguments = m_trace.arguments(arguments);
             m_trace.slice(record);
-            if (kind == SliceKind::Runtime) flow(rows.whole(2), record.correlation, true, record.start, *lane);
+            if (kind == SliceKind::Runtime) flow(rows.whole(2), record.correlation, true, record.start, record.lane);
         }
     }
 
@@ -206,11 +217,9 @@ private:
                          "localMemoryPerThread"});
         while (rows.next()) {
             tick();
-            Record record{.kind = SliceKind::Kernel, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
-            if (!between(record.start, rows.whole(1), record.duration)) continue;
-            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
-            if (!lane) continue;
-            record.lane = *lane;
+            auto known = deviceRecord(rows, SliceKind::Kernel);
+            if (!known) continue;
+            Record& record = *known;
             record.name = rows.is(7) ? nameOf(rows.whole(7)) : nameOf(rows.whole(8));
             const auto size = [&](int column) { return std::max<std::int64_t>(0, rows.whole(column)); };
             SliceArguments arguments{.grid = {size(9), size(10), size(11)}, .block = {size(12), size(13), size(14)}, .registers = size(15)};
@@ -221,7 +230,7 @@ private:
             arguments.extra += "}";
             record.arguments = m_trace.arguments(arguments);
             m_trace.slice(record);
-            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+            flow(rows.whole(6), record.correlation, false, record.start, record.lane);
         }
     }
 
@@ -231,16 +240,14 @@ private:
                         {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"});
         while (rows.next()) {
             tick();
-            Record record{.kind = SliceKind::Kernel, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
-            if (!between(record.start, rows.whole(1), record.duration)) continue;
-            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
-            if (!lane) continue;
-            record.lane = *lane;
+            auto known = deviceRecord(rows, SliceKind::Kernel);
+            if (!known) continue;
+            Record& record = *known;
             record.name = m_trace.text(fmt::format("CUDA graph {}", rows.whole(7)));
             record.arguments = m_trace.arguments({.extra = fmt::format(R"({},"graph id":{}}})", inContext(rows.whole(3)), rows.whole(7))});
             m_trace.slice(record);
             m_trace.tell("CUDA graphs that were recorded as one work each (nsys profile --cuda-graph-trace=node records their kernels)");
-            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+            flow(rows.whole(6), record.correlation, false, record.start, record.lane);
         }
     }
 
@@ -250,17 +257,15 @@ private:
             {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes", "copyKind", "srcKind", "dstKind"});
         while (rows.next()) {
             tick();
-            Record record{.kind = SliceKind::Memcpy, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
-            if (!between(record.start, rows.whole(1), record.duration)) continue;
-            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
-            if (!lane) continue;
-            record.lane = *lane;
+            auto known = deviceRecord(rows, SliceKind::Memcpy);
+            if (!known) continue;
+            Record& record = *known;
             record.name = m_trace.text(
                 rows.is(9) ? fmt::format("Memcpy {} ({} -> {})", copyKind(rows.whole(8)), memoryKind(rows.whole(9)), memoryKind(rows.whole(10)))
                            : fmt::format("Memcpy {}", copyKind(rows.whole(8))));
             record.arguments = m_trace.arguments({.bytes = std::max<std::int64_t>(0, rows.whole(7)), .extra = inContext(rows.whole(3)) + "}"});
             m_trace.slice(record);
-            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+            flow(rows.whole(6), record.correlation, false, record.start, record.lane);
         }
     }
 
@@ -269,15 +274,13 @@ private:
                         {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes", "memKind", "value"});
         while (rows.next()) {
             tick();
-            Record record{.kind = SliceKind::Memset, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
-            if (!between(record.start, rows.whole(1), record.duration)) continue;
-            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
-            if (!lane) continue;
-            record.lane = *lane;
+            auto known = deviceRecord(rows, SliceKind::Memset);
+            if (!known) continue;
+            Record& record = *known;
             record.name = m_trace.text(fmt::format("Memset ({})", memoryKind(rows.whole(8, 2))));
             record.arguments = m_trace.arguments({.bytes = std::max<std::int64_t>(0, rows.whole(7)), .extra = inContext(rows.whole(3)) + "}"});
             m_trace.slice(record);
-            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+            flow(rows.whole(6), record.correlation, false, record.start, record.lane);
         }
     }
 
@@ -287,11 +290,9 @@ private:
                         {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "syncType"});
         while (rows.next()) {
             tick();
-            Record record{.kind = SliceKind::Synchronisation, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
-            if (!between(record.start, rows.whole(1), record.duration)) continue;
-            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6), TraceBuilder::LaneUse::Synchronisation);
-            if (!lane) continue;
-            record.lane = *lane;
+            auto known = deviceRecord(rows, SliceKind::Synchronisation, TraceBuilder::LaneUse::Synchronisation);
+            if (!known) continue;
+            Record& record = *known;
             const std::int64_t type = rows.whole(7);
             record.name = m_trace.text(names[type > 0 && type < static_cast<std::int64_t>(names.size()) ? static_cast<std::size_t>(type) : 0]);
             m_trace.slice(record);

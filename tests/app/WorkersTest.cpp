@@ -2,8 +2,6 @@
 // records.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +12,7 @@
 #include <thread>
 
 #include "tests/app/CliFixture.h"
+#include "tests/support/FreePort.h"
 
 namespace stepscope::test {
 namespace {
@@ -75,17 +74,7 @@ protected:
         for (int look = 0; look < 6000 && !std::filesystem::exists(path(name)); ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
         return std::filesystem::exists(path(name));
     }
-    void meetAtAPort() {
-        const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-        ASSERT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-        m_port = ntohs(address.sin_port);
-        ::close(socket);
-    }
+    void meetAtAPort() { m_port = freePort(); }
 
 private:
     int m_port = 0;

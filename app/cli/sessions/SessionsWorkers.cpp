@@ -15,21 +15,6 @@
 namespace stepscope::cli {
 namespace {
 
-Result<WorkerMap> readWorkers(const std::string& database, const std::string& idText) {
-    const auto id = parseSessionId(idText);
-    if (!id) return id.error();
-    auto reader = SessionReader::open(database.empty() ? defaultDatabasePath() : database);
-    if (!reader) return reader.error();
-    if (const auto there = (*reader)->summary(*id); !there) return there.error();
-    WorkerMap map;
-    const auto read = forEachWorkerTimes(**reader, *id, [&](const WorkerTimes& block) -> Status {
-        map.add(block);
-        return {};
-    });
-    if (!read) return read.error();
-    return map;
-}
-
 Json asJson(const WorkerMap& map) {
     Json workers = Json::array();
     const auto step = map.means(), work = map.means(WorkerMap::kWork);
@@ -76,7 +61,9 @@ void addSessionsWorkers(CLI::App& parent, Actions& actions) {
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "As JSON");
     actions[command] = [options]() -> Result<ExitCode> {
-        const auto map = readWorkers(options->database, options->id);
+        const auto id = parseSessionId(options->id);
+        if (!id) return id.error();
+        const auto map = workerMapOf(options->database.empty() ? defaultDatabasePath() : options->database, *id);
         if (!map) return map.error();
         if (options->json)
             print(line(asJson(*map)));

@@ -1,9 +1,7 @@
 // What workers leave for those who are started in their place: kept by torchrun's agent, by nobody else.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,22 +10,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "tests/support/FreePort.h"
+
 extern char** environ;
 
 namespace stepscope {
 namespace {
-
-int freePortHere() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-        return 0;
-    ::close(socket);
-    return ntohs(address.sin_port);
-}
 
 // Everything that two workers said, one after the other.
 std::string said(const std::string& variables, const std::string& words) {
@@ -65,7 +53,7 @@ protected:
     }
 
 private:
-    int m_port = freePortHere();
+    int m_port = test::freePort();
     pid_t m_agent = -1;
 };
 
@@ -80,7 +68,7 @@ TEST(LeftNowhere, WorkersWithoutAnAgentKeepNothing) {
     const auto file = std::filesystem::temp_directory_path() / fmt::format("stepscope-left-{}", ::getpid());
     EXPECT_EQ(said("STEPSCOPE_WORKERS_FILE=" + file.string(), "leave"), "left: nothing\nleft: nothing\n");
     std::filesystem::remove(file);
-    EXPECT_EQ(said(fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", freePortHere()), "leave"), "left: nothing\nleft: nothing\n");
+    EXPECT_EQ(said(fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", test::freePort()), "leave"), "left: nothing\nleft: nothing\n");
 }
 
 }  // namespace

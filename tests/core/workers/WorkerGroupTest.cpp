@@ -2,8 +2,6 @@
 // or never comes is a sentence with the others.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <fstream>
 
 #include "core/workers/WorkerGroup.h"
+#include "tests/support/FreePort.h"
 
 namespace stepscope {
 namespace {
@@ -48,19 +47,6 @@ std::string freshFile() {
     return path.string();
 }
 
-// That nobody listens on at the moment.
-int freePort() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-        return 0;
-    ::close(socket);
-    return ntohs(address.sin_port);
-}
-
 void expectAllAgree(const std::vector<Ended>& ended, const std::string& texts) {
     for (const Ended& one : ended) {
         EXPECT_EQ(one.exit, 0) << one.said;
@@ -94,7 +80,7 @@ TEST(WorkerGroup, AFileThatIsNoneOfWorkersIsLeftAsItIs) {
 }
 
 TEST(WorkerGroup, OneThatIsStoppedWhileItWaitsForTheOthersEndsAtOnce) {
-    const int port = freePort();
+    const int port = test::freePort();
     ASSERT_GT(port, 0);
     const std::string file = freshFile(), address = fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port);
     for (const std::string& variables : {"STEPSCOPE_WORKERS_FILE=" + file, address, "RANK=1 " + address}) {
@@ -127,7 +113,7 @@ TEST(WorkerGroup, ThreeHaveTheSameBitsOfASumThatDependsOnItsOrder) {
 }
 
 TEST(WorkerGroup, AStoreThatTheFirstOpensServesAScriptWithoutTorchrun) {
-    const int port = freePort();
+    const int port = test::freePort();
     ASSERT_GT(port, 0);
     expectAllAgree(run(2, fmt::format("LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port), "all"), "0;xxx1;");
 }
@@ -145,7 +131,7 @@ TEST(WorkerGroup, OneThatEndsIsNamedByAllOthers) {
 }
 
 TEST(WorkerGroup, TheOneThatKeepsTheStoreIsNamedToo) {
-    const int port = freePort();
+    const int port = test::freePort();
     ASSERT_GT(port, 0);
     const auto ended = run(2, fmt::format("LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port), "die-first");
     EXPECT_EQ(ended[0].exit, 7);
@@ -154,7 +140,7 @@ TEST(WorkerGroup, TheOneThatKeepsTheStoreIsNamedToo) {
 }
 
 TEST(WorkerGroup, OneThatGivesUpTellsTheOtherWhy) {
-    const int port = freePort();
+    const int port = test::freePort();
     ASSERT_GT(port, 0);
     for (const std::string& variables : {"STEPSCOPE_WORKERS_FILE=" + freshFile(), fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port)}) {
         const auto ended = run(2, variables, "give-up");
