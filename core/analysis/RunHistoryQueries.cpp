@@ -17,7 +17,9 @@ std::optional<JudgedTurns> RunHistory::turnsOfFlip(std::size_t flip) const {
     const SwitchApplied& made = m_flips[flip].flip;
     // Flips end a measurement, so what was measured after this flip and before the next one was measured with it. The newer one counts.
     for (const std::size_t before : {flip + 1, flip}) {
-        const auto [begin, end] = std::ranges::equal_range(m_judged, before, {}, &JudgedTurns::flips);
+        // Two bounds: equal_range of ranges does not compile with Clang 14 and GCC's library, which the fuzzers are built with.
+        const auto begin = std::ranges::lower_bound(m_judged, before, {}, &JudgedTurns::flips);
+        const auto end = std::ranges::upper_bound(m_judged, before, {}, &JudgedTurns::flips);
         for (auto turns = end; turns != begin && end - turns < kMostLookedAt;) {
             --turns;
             const bool forth = turns->from == made.from && turns->to == made.to, back = turns->from == made.to && turns->to == made.from;

@@ -71,7 +71,7 @@ LayerGrid LayerMap::grid(bool kernels, const std::string& phase) const {
         roles.insert(role);
     }
     grid.layers.assign(layers.begin(), layers.end());
-    if (!grid.layers.empty() && grid.layers.front() < 0) std::ranges::rotate(grid.layers, grid.layers.begin() + 1);
+    if (!grid.layers.empty() && grid.layers.front() < 0) std::rotate(grid.layers.begin(), grid.layers.begin() + 1, grid.layers.end());
     grid.roles.assign(roles.begin(), roles.end());
     orderWords<Role>(grid.roles, kRoles);
     for (const std::int32_t layer : grid.layers) {

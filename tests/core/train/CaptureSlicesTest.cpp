@@ -95,17 +95,21 @@ TEST_P(SlicesOf, EveryStepThatWasAskedForIsThereWithItsPhases) {
     EXPECT_EQ(run.slices.summary().totals().invalid, 0);
 }
 
-TEST_P(SlicesOf, AlmostAllTimeOfTheBackwardPassHasAPlaceInTheModel) {
+// By operations and not by their time, which is whatever else the machine is doing: what has no place are the four that fill the gradient of the loss with
+// ones, once a step. Of a step of any size that is less than a hundredth.
+TEST_P(SlicesOf, EverythingOfTheBackwardPassButTheGradientOfTheLossItselfHasAPlaceInTheModel) {
     const Captured run(sliceConfig(GetParam()), {.steps = 5, .firstStep = 3});
     const OperationSummary summary = run.slices.summary();
     ASSERT_GT(summary.totals().backward.ns, 0);
-    const double share = static_cast<double>(summary.totals().backwardPlaced.ns) / static_cast<double>(summary.totals().backward.ns);
-    std::map<std::string, std::int64_t> without;
+    EXPECT_GT(summary.totals().backwardPlaced.ns, 0);
+    std::map<std::string, int> without;
     for (const auto& one : run.slices.all())
-        if (one.phase == "backward" && isOperation(one.slice.kind) && one.slice.layer < 0 && one.role.empty()) without[one.name] += one.slice.self();
-    std::string which;
-    for (const auto& [name, ns] : without) which += name + " " + std::to_string(ns) + " ns\n";
-    EXPECT_GE(share, 0.99) << which;
+        if (one.phase == "backward" && isOperation(one.slice.kind) && one.slice.layer < 0 && one.role.empty()) ++without[one.name];
+    const std::set<std::string> ones{"aten::ones_like", "aten::empty_like", "aten::empty", "aten::empty_strided", "aten::fill_"};
+    for (const auto& [name, count] : without) {
+        EXPECT_TRUE(ones.contains(name)) << name << " has no place";
+        EXPECT_LE(count, 5) << name << ", once a step";
+    }
     std::set<std::int32_t> layers;
     for (const auto& one : run.slices.all())
         if (one.phase == "backward") layers.insert(one.slice.layer);
