@@ -12,8 +12,28 @@
 namespace stepscope {
 namespace {
 
+constexpr double kShareOfEveryLook = 0.25;  // of alpha
+// Times the pilot's median deviation. The times of steps have heavy tails, so that what is far from the middle says little of it: cutting there
+// narrows the last look's interval by a quarter. A bound that is to be one after few pairs cannot cut so early.
+constexpr double kClip = 3, kClipAtTheEnd = 1;
+
 PairedBound boundOf(const PairedRules& rules) {
-    return {.eta = 10 * rules.pilotVariance, .alpha = rules.alpha, .clip = 3 * rules.pilotMad};
+    return {.eta = 10 * rules.pilotVariance, .alpha = kShareOfEveryLook * rules.alpha, .clip = kClip * rules.pilotMad};
+}
+
+PairedBound boundAtTheEnd(const PairedRules& rules) {
+    return {.alpha = (1 - kShareOfEveryLook) * rules.alpha, .clip = kClipAtTheEnd * rules.pilotMad};
+}
+
+// Either holds the mean, and both together do as often as alpha says. Where the differences lean to one side the two cut means differ, and if so much
+// that nothing is left of both intervals, the wider one stands.
+PairedInterval intervalOf(std::span<const double> differences, const PairedRules& rules, VerdictLook look) {
+    const PairedInterval all = pairedInterval(differences, boundOf(rules));
+    if (look != VerdictLook::AtTheEnd) return all;
+    PairedInterval once = pairedIntervalAtOneLook(differences, boundAtTheEnd(rules));
+    once.low = std::max(once.low, all.low);
+    once.high = std::min(once.high, all.high);
+    return once.low <= once.centre && once.centre <= once.high ? once : all;
 }
 
 std::vector<double> differencesOf(std::span<const BlockPair> pairs, bool all) {
@@ -24,19 +44,38 @@ std::vector<double> differencesOf(std::span<const BlockPair> pairs, bool all) {
 }
 
 struct Rebuilds {
-    std::size_t count = 0;
-    double centre = std::numeric_limits<double>::quiet_NaN(), half = std::numeric_limits<double>::infinity();  // t-interval over the instances' means
-    // The sign of their mean where that excludes 0; 0 where it does not.
-    double side() const { return std::abs(centre) > half ? (centre > 0 ? 1 : -1) : 0; }
+    std::size_t count = 0, groups = 0;  // of instances; of what the t-interval is over
+    double centre = std::numeric_limits<double>::quiet_NaN(), half = std::numeric_limits<double>::infinity();  // t-interval over the groups' means
+    // Whether the groups scatter so little that the mean of all pairs is not 0, and are of its sign.
+    bool agree(double mean) const { return std::abs(mean) > half && (mean > 0) == (centre > 0); }
 };
 
-Rebuilds rebuildsOf(std::span<const BlockPair> pairs, bool all, double alpha) {
+// The pairs of each instance; of many, of instances in turn: more than kMostGroups say nothing more, and of a few pairs a cut mean is none.
+std::vector<std::vector<double>> groupsOf(const std::map<std::int32_t, std::vector<double>>& byRebuild) {
+    constexpr std::size_t kMostGroups = 24;
+    std::size_t pairs = 0;
+    for (const auto& [rebuild, differences] : byRebuild) pairs += differences.size();
+    std::vector<std::vector<double>> groups;
+    std::size_t before = 0;
+    for (const auto& [rebuild, differences] : byRebuild) {
+        // An instance belongs to where its first pair lies among all of them.
+        const std::size_t place = byRebuild.size() <= kMostGroups ? groups.size() : before * kMostGroups / pairs;
+        if (groups.empty() || place >= groups.size()) groups.emplace_back();
+        groups.back().insert(groups.back().end(), differences.begin(), differences.end());
+        before += differences.size();
+    }
+    return groups;
+}
+
+// A group's mean is cut as the interval's is, but about itself: rare slow steps within one weigh no more here than there, and one that is slow as a
+// whole weighs in full.
+Rebuilds rebuildsOf(std::span<const BlockPair> pairs, bool all, double alpha, double clip) {
     std::map<std::int32_t, std::vector<double>> byRebuild;
     for (const BlockPair& pair : pairs)
         if (all || !pair.discarded) byRebuild[pair.rebuild].push_back(pair.difference);
     std::vector<double> means;
-    for (const auto& [rebuild, differences] : byRebuild) means.push_back(mean(differences));
-    Rebuilds rebuilds{.count = means.size()};
+    for (const auto& differences : groupsOf(byRebuild)) means.push_back(cutMean(differences, clip));
+    Rebuilds rebuilds{.count = byRebuild.size(), .groups = means.size()};
     if (means.size() < 2) return rebuilds;
     const double n = static_cast<double>(means.size());
     rebuilds.centre = mean(means);
@@ -52,7 +91,10 @@ struct Floor {
     bool orderMatters = false;
 };
 
-Floor floorOf(std::span<const BlockPair> pairs, const PairedBound& bound) {
+// Of what is no answer by itself there is no last look: it is bounded as it was all the time.
+Floor floorOf(std::span<const BlockPair> pairs, const PairedRules& rules) {
+    PairedBound bound = boundOf(rules);
+    bound.alpha = rules.alpha;
     std::vector<double> byCoin, inTime;
     for (const BlockPair& pair : pairs) {
         if (pair.discarded || !std::isfinite(pair.sameArm)) continue;
@@ -78,14 +120,14 @@ struct Judged {
 };
 
 // The rules over one choice of pairs, but for the floor and for what discarding did.
-Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rules, bool spent) {
+Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rules, VerdictLook look) {
     const std::vector<double> differences = differencesOf(pairs, all);
     Judged judged{.reason = PairedReason::TooFewPairs, .pairs = differences.size()};
     if (differences.empty()) return judged;
-    judged.interval = pairedInterval(differences, boundOf(rules));
+    judged.interval = intervalOf(differences, rules, look);
     judged.mean = mean(differences);
     judged.rareSlowSteps = !judged.interval.holds(judged.mean);
-    judged.rebuilds = rebuildsOf(pairs, all, rules.alpha);
+    judged.rebuilds = rebuildsOf(pairs, all, rules.alpha, (look == VerdictLook::AtTheEnd ? kClipAtTheEnd : kClip) * rules.pilotMad);
     if (differences.size() < rules.leastPairs || judged.rebuilds.count < rules.leastRebuilds) return judged;
     const double equal = std::log1p(rules.delta), half = judged.interval.halfWidth();
     if (judged.interval.low >= -equal && judged.interval.high <= equal) {
@@ -96,9 +138,9 @@ Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rule
     }
     const bool narrow = half <= std::max(equal, std::abs(judged.interval.centre) / 4);
     judged.reason = PairedReason::TooWide;
-    if (judged.interval.holds(0) || !(narrow || spent)) return judged;
+    if (judged.interval.holds(0) || !(narrow || look != VerdictLook::AfterAPair)) return judged;
     judged.reason = PairedReason::RebuildsDiffer;
-    if (judged.rebuilds.side() != (judged.interval.low > 0 ? 1 : -1)) return judged;
+    if (!judged.rebuilds.agree(judged.interval.centre)) return judged;
     judged.settled = narrow;
     judged.outcome = judged.interval.low > 0 ? PairedOutcome::Faster : PairedOutcome::Slower;
     judged.reason = PairedReason::None;
@@ -119,14 +161,15 @@ double pairsToGo(const Judged& judged, const PairedRules& rules) {
     const double narrow = std::max(least, more(n, half, std::max(toDiffer, toEqual)));
     if (judged.reason != PairedReason::RebuildsDiffer) return narrow;
     if ((judged.rebuilds.centre > 0) != (judged.interval.low > 0)) return std::numeric_limits<double>::quiet_NaN();
-    return std::max(narrow, std::ceil(more(instances, judged.rebuilds.half, std::abs(judged.rebuilds.centre)) * pairsAnInstance));
+    const double groups = static_cast<double>(judged.rebuilds.groups);
+    return std::max(narrow, std::ceil(more(groups, judged.rebuilds.half, std::abs(judged.rebuilds.centre)) * n / groups));
 }
 
 }  // namespace
 
-PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& rules, bool spent) {
+PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& rules, VerdictLook look) {
     SS_CHECK(rules.pilotVariance > 0 && rules.pilotMad > 0 && rules.delta > 0);
-    const Judged judged = judge(pairs, false, rules, spent);
+    const Judged judged = judge(pairs, false, rules, look);
     PairedVerdict verdict{.outcome = judged.outcome, .reason = judged.reason};
     verdict.pairs = judged.pairs;
     verdict.discarded = pairs.size() - judged.pairs;
@@ -138,7 +181,7 @@ PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& ru
         verdict.high = std::exp(judged.interval.high);
         verdict.rareSlowSteps = judged.rareSlowSteps;
     }
-    const Floor floor = floorOf(pairs, boundOf(rules));
+    const Floor floor = floorOf(pairs, rules);
     verdict.floor = floor.ratio;
     verdict.pairsToGo = verdict.settled ? 0 : pairsToGo(judged, rules);
     if (verdict.outcome != PairedOutcome::Inconclusive) {
@@ -150,15 +193,15 @@ PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& ru
         };
         if (floor.orderMatters)
             undecided(PairedReason::OrderMatters);
-        else if (verdict.discarded > 0 && judge(pairs, true, rules, spent).outcome != judged.outcome)
+        else if (verdict.discarded > 0 && judge(pairs, true, rules, look).outcome != judged.outcome)
             undecided(PairedReason::DiscardsDecide);
     }
     return verdict;
 }
 
-PairedDoubts doubtsOf(std::span<const BlockPair> pairs, const PairedRules& rules) {
-    const PairedInterval all = pairedInterval(differencesOf(pairs, true), boundOf(rules));
-    return {.orderMatters = floorOf(pairs, boundOf(rules)).orderMatters, .lowOfAll = std::exp(all.low), .highOfAll = std::exp(all.high)};
+PairedDoubts doubtsOf(std::span<const BlockPair> pairs, const PairedRules& rules, VerdictLook look) {
+    const PairedInterval all = intervalOf(differencesOf(pairs, true), rules, look);
+    return {.orderMatters = floorOf(pairs, rules).orderMatters, .lowOfAll = std::exp(all.low), .highOfAll = std::exp(all.high)};
 }
 
 const char* toString(PairedOutcome outcome) {

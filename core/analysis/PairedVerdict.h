@@ -21,9 +21,17 @@ struct BlockPair {
     bool discarded = false;      // by other processes' CPU time, blind to arm and times
 };
 
+// Who looks, and when. A quarter of alpha is for looking after every pair, which an experiment does that stops by itself; the rest is for one look at
+// the end, when the time is spent that it was given beforehand. That one asks far less of the pairs, so it finds what looking all the time cannot.
+enum class VerdictLook {
+    AfterAPair,
+    Stopped,  // somebody ended it early, and may have done so because of what it said: no other interval, but it is a difference however wide
+    AtTheEnd,
+};
+
 struct PairedRules {
-    double delta = 0.01;  // a ratio within 1 +- delta counts as equal
-    double alpha = 0.05;
+    double delta = 0.01;       // a ratio within 1 +- delta counts as equal
+    double alpha = 0.05;       // of all looks together
     double pilotVariance = 0;  // > 0: of a pair's difference
     double pilotMad = 0;       // > 0: median of the pilot's absolute deviations from its median
     std::size_t leastPairs = 8;
@@ -59,14 +67,14 @@ struct PairedVerdict {
     double pairsToGo = std::numeric_limits<double>::quiet_NaN();
 };
 
-// spent: there is no time for more, so an interval that excludes "equal" is a difference however wide it is. pairs in the order they were made.
-PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& rules, bool spent);
+// Where there is no time for more, an interval that excludes "equal" is a difference however wide it is. pairs in the order they were made.
+PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& rules, VerdictLook look);
 
 // What a verdict is asked before it is one, of pairs that give none.
 struct PairedDoubts {
     bool orderMatters = false;
     double lowOfAll = 0, highOfAll = std::numeric_limits<double>::infinity();  // the interval with nothing discarded, as ratios
 };
-PairedDoubts doubtsOf(std::span<const BlockPair> pairs, const PairedRules& rules);
+PairedDoubts doubtsOf(std::span<const BlockPair> pairs, const PairedRules& rules, VerdictLook look);
 
 }  // namespace stepscope

@@ -8,6 +8,8 @@
 namespace stepscope {
 namespace {
 
+constexpr double kAlike = 1e-9;  // of ratios that are the same but for the last bits
+
 Slowness sideOf(double low, double high, double allowed) {
     if (high < allowed) return Slowness::Beyond;
     if (low >= allowed) return Slowness::Within;
@@ -33,7 +35,10 @@ Slowness slownessOf(const ExperimentHistory& history, double percent) {
                          .discarded = pair.discarded});
     PairedRules rules{.pilotVariance = judged->pilotVariance, .pilotMad = judged->pilotMad};
     if (const auto& began = history.began()) rules.alpha = began->alpha;
-    const PairedDoubts doubts = doubtsOf(pairs, rules);
+    // Of the last look where it was that of the end, which is not stored: the interval tells.
+    const PairedVerdict atTheEnd = judgePairs(pairs, rules, VerdictLook::AtTheEnd);
+    const bool ended = std::abs(atTheEnd.low - judged->low) < kAlike && std::abs(atTheEnd.high - judged->high) < kAlike;
+    const PairedDoubts doubts = doubtsOf(pairs, rules, ended ? VerdictLook::AtTheEnd : VerdictLook::Stopped);
     return !doubts.orderMatters && sideOf(doubts.lowOfAll, doubts.highOfAll, allowed) == said ? said : Slowness::Unknown;
 }
 

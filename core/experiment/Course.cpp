@@ -14,14 +14,15 @@ namespace {
 // Streams of the coins: each decides one thing, so that none depends on how often another was tossed.
 constexpr std::uint64_t kOrderCoin = 0x70616972, kBuildCoin = 0x6275696c, kSignCoin = 0x7369676e;
 
-constexpr std::size_t kLeastPilotPairs = 2, kMostPilotPairs = 6;
+constexpr std::size_t kLeastPilotPairs = 2, kMostPilotPairs = 8;
 constexpr double kPilotShare = 0.12;  // of the budget, beyond the least number of pairs
 constexpr std::int64_t kMostBlockSteps = 2000;
-constexpr double kMostUnlike = 3;             // times that one arm's step may take of the other's, for blocks of equal steps
-constexpr double kFlat = 0.01;                // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
-constexpr std::int64_t kLongestRebuild = 4;   // pairs, where rebuilding costs nothing to speak of
-constexpr double kPairsForAnInterval = 1.75;  // times the least number of pairs, where alpha is shared among a dozen experiments
-constexpr double kLeastSpread = 1e-5;         // of a pair's difference: clocks are no finer
+constexpr double kMostUnlike = 3;            // times that one arm's step may take of the other's, for blocks of equal steps
+constexpr double kFlat = 0.01;               // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
+constexpr std::int64_t kLongestRebuild = 4;  // pairs, where rebuilding costs nothing to speak of
+constexpr double kPairsLeftOut = 1.25;       // times the least number of pairs, where some of them are left out
+constexpr double kAsGood = 1.3;              // times the least time for an interval: a dozen turns tell no better which length of block takes less
+constexpr double kLeastSpread = 1e-5;        // of a pair's difference: clocks are no finer
 
 Arm other(Arm arm) {
     return arm == Arm::A ? Arm::B : Arm::A;
@@ -55,9 +56,9 @@ double expectedSeconds(const CourseRules& rules, double stepOfA, double stepOfB)
     };
     const double pair = block(stepOfA) + block(stepOfB);
     const double pilot = static_cast<double>(kLeastPilotPairs) * pair;
-    const double bounded = pilot + kPairsForAnInterval * static_cast<double>(rules.leastPairs) * pair;
+    const double enough = pilot + kPairsLeftOut * static_cast<double>(rules.leastPairs) * pair;
     // What is under way is finished: a pair of blocks of the pilot at least.
-    return std::max({rules.budgetSeconds, std::min(bounded, rules.mostSeconds), pair});
+    return std::max({rules.budgetSeconds, std::min(enough, rules.mostSeconds), pair});
 }
 
 double Course::Block::perToken() const {
@@ -66,7 +67,7 @@ double Course::Block::perToken() const {
 
 Course::Course(CourseRules rules) : m_rules(rules) {
     SS_CHECK(m_rules.delta > 0 && m_rules.alpha > 0 && m_rules.alpha < 1 && m_rules.blockSteps > 0 && m_rules.budgetSeconds > 0 &&
-             m_rules.rebuildShare > 0);
+             m_rules.rebuildShare > 0 && m_rules.shortestSteps > 0 && m_rules.shortestSeconds > 0);
 }
 
 bool Course::coin(std::uint64_t stream, std::uint64_t number) const {
@@ -161,53 +162,75 @@ void Course::concludePair() {
     const PairedVerdict now = verdict();
     if (now.settled && floorIsBelow(now, m_rules.delta)) {
         m_over = true;
-    } else if (!timeForAnother(now.low > 0 && std::isfinite(now.high))) {
+    } else if (!timeForAnother(now.pairs >= m_rules.leastPairs && now.rebuilds >= m_rules.leastRebuilds)) {
         m_over = m_spent = true;
     }
 }
 
-bool Course::timeForAnother(bool bounded) const {
+// enough: pairs for the look at the end. Their number alone decides how long it goes on, never what they say: that look must have been fixed
+// beforehand.
+bool Course::timeForAnother(bool enough) const {
     const bool rebuilds = m_pairsOfRebuild >= m_plan->pairsARebuild;
     // For slow steps, not for pairs that others disturb: who computes all day would make it wait all day.
-    const double most = bounded ? 0 : std::min(m_rules.mostSeconds, kPairsForAnInterval * leastBudget());
+    const double most = enough ? 0 : std::min(m_rules.mostSeconds, kPairsLeftOut * leastBudget());
     return m_elapsed + m_plan->pairSeconds + (rebuilds ? m_rebuildSeconds : 0) <= std::max(m_rules.budgetSeconds, most);
 }
 
-// Mean time by position after the turn, over the pilot's blocks of an arm, each divided by the median of its own steps.
-std::vector<double> Course::positions(Arm arm) const {
-    std::vector<double> sums;
-    std::vector<std::int64_t> counts;
+// The first position from which on steps are as fast as those that follow them in their block, over the pilot's blocks of an arm. At least one step:
+// the first after a turn meets the other arm's caches.
+std::int64_t Course::warmUpOf(Arm arm, std::int64_t most) const {
+    std::vector<std::vector<double>> slower;  // by position: the logarithm of its time over the mean of those after it
     for (const Block& block : m_pilot) {
         if (block.arm != arm) continue;
-        const double typical = median(block.times.steps);
-        sums.resize(std::max(sums.size(), block.times.steps.size()));
-        counts.resize(sums.size());
-        for (std::size_t i = 0; i < block.times.steps.size(); ++i) {
-            sums[i] += block.times.steps[i] / typical;
-            ++counts[i];
+        const std::vector<double>& steps = block.times.steps;
+        for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+            if (slower.size() <= i) slower.emplace_back();
+            slower[i].push_back(std::log(steps[i] / (sum(steps, i + 1) / static_cast<double>(steps.size() - i - 1))));
         }
     }
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] /= static_cast<double>(counts[i]);
-    return sums;
-}
-
-// The first position from which on no block of positions is slower than the rest. At least one step: the first after a turn meets the other arm's
-// caches.
-std::int64_t Course::warmUpOf(Arm arm, std::int64_t most) const {
-    const std::vector<double> means = positions(arm);
-    const std::int64_t last = std::min(most, static_cast<std::int64_t>(means.size()) - 2);
+    // As a rule a position has but a handful of blocks, so how far their mean moves by itself is told by all positions together.
+    std::vector<double> scatters;
+    for (const auto& position : slower) {
+        if (position.size() < 2) continue;
+        const double centre = mean(position);
+        double squares = 0;
+        for (const double value : position) squares += (value - centre) * (value - centre);
+        scatters.push_back(std::sqrt(squares / static_cast<double>(position.size() - 1)));
+    }
+    const double scatter = scatters.empty() ? 0 : median(scatters);
     std::int64_t warmUp = 1;
-    for (std::int64_t at = last; at >= 1; --at) {
-        std::vector<double> rest(means.begin() + at + 1, means.end());
-        const double centre = median(rest);
-        std::vector<double> off;
-        for (const double value : rest) off.push_back(std::abs(value - centre));
-        if (means[static_cast<std::size_t>(at)] > centre + std::max(kFlat, 3 * median(off))) {
-            warmUp = at + 1;
-            break;
-        }
+    const std::int64_t last = std::min(most, static_cast<std::int64_t>(slower.size()) - 1);
+    for (std::int64_t at = 1; at <= last; ++at) {
+        const auto& position = slower[static_cast<std::size_t>(at)];
+        if (mean(position) > std::max(kFlat, 3 * scatter / std::sqrt(static_cast<double>(position.size())))) warmUp = at + 1;
     }
     return std::max<std::int64_t>(1, std::min(warmUp, std::max<std::int64_t>(last, 1)));
+}
+
+// What a pair of blocks of so many steps would scatter by: at each turn of the pilot, the last steps of one block beside those of the next that
+// follow its warm-up, less the difference of the arms.
+std::vector<double> Course::scatterAt(const std::array<std::int64_t, 2>& steps, const std::array<std::int64_t, 2>& warmUp) const {
+    std::vector<double> found, apart;
+    std::vector<int> signs;
+    for (std::size_t i = 0; i + 1 < m_pilot.size(); ++i) {
+        const auto perToken = [&](const Block& block, std::size_t from, std::size_t count) {
+            double seconds = 0;
+            for (std::size_t at = from; at < from + count; ++at) seconds += block.times.steps[at];
+            const double tokens = static_cast<double>(block.times.tokens) / static_cast<double>(block.times.steps.size());
+            return seconds / static_cast<double>(count) / std::max(tokens, 1.0);
+        };
+        const Block &first = m_pilot[i], &second = m_pilot[i + 1];
+        const std::size_t had = first.times.steps.size(), has = second.times.steps.size();
+        const std::size_t skipped = std::min(static_cast<std::size_t>(warmUp[armPlace(second.arm)]), has - 1);
+        const std::size_t before = std::min(static_cast<std::size_t>(steps[armPlace(first.arm)]), had);
+        const std::size_t behind = std::min(static_cast<std::size_t>(steps[armPlace(second.arm)]), has - skipped);
+        found.push_back(std::log(perToken(first, had - before, before) / perToken(second, skipped, behind)));
+        signs.push_back(first.arm == second.arm ? 0 : first.arm == Arm::A ? 1 : -1);
+        if (signs.back() != 0) apart.push_back(signs.back() * found.back());
+    }
+    const double arms = mean(apart);
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] -= signs[i] * arms;
+    return found;
 }
 
 void Course::concludePilot() {
@@ -225,37 +248,57 @@ void Course::concludePilot() {
         step[armPlace(arm)] = median(all);
         plan.warmUp[armPlace(arm)] = warmUpOf(arm, shortest / 2);
     }
-    const auto stepsFor = [&](double seconds, double each) {
-        return std::clamp(static_cast<std::int64_t>(std::ceil(seconds / std::max(each, 1e-9))), m_rules.blockSteps, kMostBlockSteps);
+    const auto stepsFor = [&](double seconds, double each, std::int64_t least) {
+        return std::clamp(static_cast<std::int64_t>(std::ceil(seconds / std::max(each, 1e-9))), least, kMostBlockSteps);
     };
     // Equal steps show both arms the same batches; where one takes many times as long, that would spend the budget on it alone.
-    if (m_rules.equalSeconds || std::max(step[0], step[1]) > kMostUnlike * std::min(step[0], step[1])) {
-        const double seconds = std::max(m_rules.blockSeconds, static_cast<double>(m_rules.blockSteps) * std::max(step[0], step[1]));
-        for (const std::size_t arm : {0, 1}) plan.steps[arm] = stepsFor(seconds, step[arm]);
-    } else {
-        plan.steps[0] = plan.steps[1] = stepsFor(m_rules.blockSeconds, std::min(step[0], step[1]));
-        plan.warmUp[0] = plan.warmUp[1] = std::max(plan.warmUp[0], plan.warmUp[1]);
-    }
-    for (const std::size_t arm : {0, 1}) plan.pairSeconds += static_cast<double>(plan.steps[arm] + plan.warmUp[arm]) * step[arm];
-    std::vector<double> differences, others;
-    for (std::size_t i = 0; i + 1 < m_pilot.size(); i += 2) {
-        std::array<double, 2> perToken{};
-        for (const Block* block : {&m_pilot[i], &m_pilot[i + 1]}) {
-            const BlockTimes& times = block->times;
-            const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(plan.warmUp[armPlace(block->arm)]), times.steps.size() - 1);
-            const double tokens = static_cast<double>(times.tokens) / static_cast<double>(times.steps.size());
-            perToken[armPlace(block->arm)] = sum(times.steps, skipped) / static_cast<double>(times.steps.size() - skipped) / std::max(tokens, 1.0);
-            if (std::isfinite(times.others)) others.push_back(times.others);
+    const bool equalSeconds = m_rules.equalSeconds || std::max(step[0], step[1]) > kMostUnlike * std::min(step[0], step[1]);
+    if (!equalSeconds) plan.warmUp[0] = plan.warmUp[1] = std::max(plan.warmUp[0], plan.warmUp[1]);
+    const auto stepsAt = [&](double seconds, std::int64_t least) -> std::array<std::int64_t, 2> {
+        if (!equalSeconds) {
+            const std::int64_t both = stepsFor(seconds, std::min(step[0], step[1]), least);
+            return {both, both};
         }
-        differences.push_back(std::log(perToken[0] / perToken[1]));
+        const double longer = std::max(seconds, static_cast<double>(least) * std::max(step[0], step[1]));
+        return {stepsFor(longer, step[0], least), stepsFor(longer, step[1], least)};
+    };
+    std::vector<double> turns;
+    for (const Block& block : m_pilot)
+        if (block.times.rebuildSeconds == 0) turns.push_back(block.times.turnSeconds);
+    const double turn = turns.empty() ? 0 : median(turns);
+    const auto secondsOfAPair = [&](const std::array<std::int64_t, 2>& steps) {
+        double seconds = 2 * turn;
+        for (const std::size_t arm : {0, 1}) seconds += static_cast<double>(steps[arm] + plan.warmUp[arm]) * step[arm];
+        return seconds;
+    };
+    // A machine whose speed wanders is alike for a moment only: there short blocks beside each other differ less than long ones, and there are more
+    // of them. Where steps scatter by themselves it is long blocks that waste the least on warming up. The time that an interval of some width takes
+    // goes with a pair's time and the square of its scatter.
+    const double faster = std::min(step[0], step[1]), longest = std::max(m_rules.blockSeconds, static_cast<double>(m_rules.blockSteps) * faster);
+    const double shortest = std::min(longest, std::max(m_rules.shortestSeconds, static_cast<double>(m_rules.shortestSteps) * faster));
+    std::vector<std::pair<double, std::array<std::int64_t, 2>>> lengths;  // cost, steps
+    for (double seconds = longest;; seconds = std::max(seconds / 2, shortest)) {
+        const auto steps = stepsAt(seconds, seconds == longest ? m_rules.blockSteps : m_rules.shortestSteps);
+        double typical = 0;
+        const std::vector<double> scatter = scatterAt(steps, plan.warmUp);
+        for (const double each : scatter) typical += std::abs(each) / static_cast<double>(scatter.size());
+        lengths.emplace_back(secondsOfAPair(steps) * std::max(typical * typical, kLeastSpread * kLeastSpread), steps);
+        if (seconds <= shortest) break;
     }
-    const double centre = mean(differences), middle = median(differences);
-    std::vector<double> off;
-    for (const double difference : differences) {
-        plan.variance += (difference - centre) * (difference - centre);
-        off.push_back(std::abs(difference - middle));
+    const double least = std::ranges::min(lengths).first;
+    // The shortest that is as good: it has more pairs, and with them it is decided sooner where the difference is large.
+    for (const auto& [cost, steps] : lengths)
+        if (cost <= kAsGood * least) plan.steps = steps;
+    plan.pairSeconds = secondsOfAPair(plan.steps);
+    std::vector<double> others, off;
+    for (const Block& block : m_pilot)
+        if (std::isfinite(block.times.others)) others.push_back(block.times.others);
+    const std::vector<double> scatter = scatterAt(plan.steps, plan.warmUp);
+    for (const double each : scatter) {
+        plan.variance += each * each / static_cast<double>(scatter.size() - 1);
+        off.push_back(std::abs(each));
     }
-    plan.variance = std::max(plan.variance / static_cast<double>(differences.size() - 1), kLeastSpread * kLeastSpread);
+    plan.variance = std::max(plan.variance, kLeastSpread * kLeastSpread);
     // The median of so few deviations may be far too small by luck, and what is cut too early needs more pairs; a part of the standard deviation is
     // as much fixed beforehand as it is.
     plan.mad = std::max({median(off), std::sqrt(plan.variance) / 2, kLeastSpread});
@@ -285,7 +328,7 @@ PairedVerdict Course::verdict() const {
                             .pilotMad = m_plan->mad,
                             .leastPairs = m_rules.leastPairs,
                             .leastRebuilds = m_rules.leastRebuilds};
-    return judgePairs(m_pairs, rules, m_spent || m_stopped);
+    return judgePairs(m_pairs, rules, m_stopped ? VerdictLook::Stopped : m_spent ? VerdictLook::AtTheEnd : VerdictLook::AfterAPair);
 }
 
 double Course::secondsACountedPair() const {

@@ -20,13 +20,15 @@ struct CourseRules {
     double mostSeconds = 0;
     double delta = 0.01;  // a ratio within 1 +- delta counts as equal
     double alpha = 0.05;
-    double blockSeconds = 0.5;    // a block lasts at least so long
-    std::int64_t blockSteps = 3;  //   and has at least so many steps
+    double blockSeconds = 0.5;    // a block of the pilot lasts at least so long
+    std::int64_t blockSteps = 3;  //   and has at least so many steps; those of pairs are as long or shorter, as the pilot finds best,
+    double shortestSeconds = 0.1;  //   but at least so long
+    std::int64_t shortestSteps = 1;  // and so many steps
     std::size_t leastPairs = 8, leastRebuilds = 6;
     // The arms' steps train different numbers of tokens: their blocks are equal in seconds. Else in steps, so that both see the same batches, unless
     // one is many times as fast.
     bool equalSeconds = false;
-    double rebuildShare = 0.25;  // of the pairs' time, that making both anew may take: below 1; the least number of rebuilds comes first
+    double rebuildShare = 0.1;  // of the pairs' time, that making both anew may take: below 1; the least number of rebuilds comes first
     double othersSlack = 0.25;   // processors that other processes may take beyond what they took in the pilot, before a pair is left out
 };
 
@@ -99,10 +101,10 @@ private:
     bool coin(std::uint64_t stream, std::uint64_t number) const;
     bool piloting() const { return !m_plan; }
     void concludePilot();
-    std::vector<double> positions(Arm arm) const;
     std::int64_t warmUpOf(Arm arm, std::int64_t most) const;
+    std::vector<double> scatterAt(const std::array<std::int64_t, 2>& steps, const std::array<std::int64_t, 2>& warmUp) const;
     void concludePair();
-    bool timeForAnother(bool bounded) const;
+    bool timeForAnother(bool enough) const;
 
     CourseRules m_rules;
     std::optional<CoursePlan> m_plan;

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -105,7 +106,16 @@ struct Recording {
 struct Counts {
     int claims = 0, right = 0, wrong = 0, holds = 0, equivalent = 0;
     double seconds = 0;
+    std::map<std::string, int> open;        // by reason
+    std::map<std::int64_t, int> byLength;  // by the steps of a block that the pilot chose
 };
+
+template <typename Key>
+std::string listed(const std::map<Key, int>& counts) {
+    std::string text;
+    for (const auto& [key, count] : counts) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, count);
+    return text;
+}
 
 Counts play(const Recording& recording, const Options& options, double slowdown, double delta) {
     Counts counts;
@@ -126,6 +136,8 @@ Counts play(const Recording& recording, const Options& options, double slowdown,
         counts.wrong += slowdown > 1 ? faster : slowdown < 1 ? slower : faster || slower;
         counts.holds += !(verdict.low > truth) && !(verdict.high < truth);
         counts.equivalent += verdict.outcome == PairedOutcome::Equivalent;
+        if (verdict.outcome == PairedOutcome::Inconclusive) ++counts.open[toString(verdict.reason)];
+        if (course.plan()) ++counts.byLength[course.plan()->steps[0]];
     }
     return counts;
 }
@@ -135,9 +147,9 @@ void printRows(const Recording& recording, const Options& options) {
     const auto row = [&](double slowdown, double within) {
         const Counts counts = play(recording, options, slowdown, within);
         const auto share = [&](int count) { return fmt::format("{} ({:.1f} %)", count, 100.0 * count / options.times); };
-        fmt::print("| {} | {} {} | {:+.0f} % | {:g} % | {} | {} | {} | {} | {} | {} | {:.0f} |\n", recording.name, recording.seconds.size(),
+        fmt::print("| {} | {} {} | {:+.0f} % | {:g} % | {} | {} | {} | {} | {} | {} | {:.0f} | {} | {} |\n", recording.name, recording.seconds.size(),
                    recording.of, (slowdown - 1) * 100, within * 100, options.times, share(counts.claims), share(counts.right), share(counts.wrong),
-                   share(counts.holds), share(counts.equivalent), counts.seconds / options.times);
+                   share(counts.holds), share(counts.equivalent), counts.seconds / options.times, listed(counts.open), listed(counts.byLength));
         std::fflush(stdout);
     };
     for (const double slowdown : {1.0, 1.01, 0.99, 1.03, 0.97, 1.1, 0.9}) row(slowdown, delta);
@@ -216,8 +228,8 @@ int playAll(const Options& options) {
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     else
         fmt::print(
-            "| recording | of | B takes | counts as equal | played | claims | right | wrong | interval holds the truth | equivalent | mean s |\n"
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+            "| recording | of | B takes | counts as equal | played | claims | right | wrong | interval holds the truth | equivalent | mean s | why open | steps of a block |\n"
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n");
     for (const std::string& file : options.files) {
         if (file.ends_with(".blocks")) {
             if (options.strip) return fail(fmt::format("{} holds blocks; the strip is of steps.", file));

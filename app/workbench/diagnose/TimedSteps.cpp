@@ -31,15 +31,15 @@ namespace {
 // A Program that captures its step has done so by the fifth.
 constexpr std::int64_t kWarmUpOfCaptured = 6;
 
-class Look {
+class StepsLook {
 public:
-    Look(const Machine& machine, const StepsRequest& request, const LookProgress& progress, const std::atomic<bool>& cancelled)
+    StepsLook(const Machine& machine, const StepsRequest& request, const LookProgress& progress, const std::atomic<bool>& cancelled)
         : m_registry(machine), m_request(request), m_progress(progress), m_cancelled(cancelled) {}
 
     Result<StepsTiming> run() {
         if (auto good = checkSteps(m_request); !good) return good.error();
         if (auto ready = prepare(); !ready) return ready.error();
-        for (const auto part : {&Look::warmUp, &Look::countQuietly, &Look::capture, &Look::validate, &Look::checkpoint})
+        for (const auto part : {&StepsLook::warmUp, &StepsLook::countQuietly, &StepsLook::capture, &StepsLook::validate, &StepsLook::checkpoint})
             if (auto done = (this->*part)(); !done) return done.error();
         return std::move(m_timing);
     }
@@ -267,7 +267,7 @@ Result<StepsTiming> timeSteps(const Machine& machine, const StepsRequest& reques
     if (!turn.taken()) return makeError(ErrorCode::Unsupported, "Steps cannot be timed while a run or an experiment goes on; wait for its end.");
     auto answer = [&]() -> Result<StepsTiming> {
         try {
-            return Look(machine, request, progress, cancelled).run();
+            return StepsLook(machine, request, progress, cancelled).run();
         } catch (const std::exception& thrown) {
             return describeException(thrown);
         }

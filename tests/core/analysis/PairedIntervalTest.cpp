@@ -25,9 +25,10 @@ std::vector<double> pairs(Random& random, std::size_t count, double truth, const
     return differences;
 }
 
-// How often, of `experiments`, the mean lay outside the interval after any pair from the eighth on.
-double missed(std::uint64_t seed, double truth, double clip, const std::function<std::function<double()>(Random&)>& machine) {
-    const int experiments = 400, count = 60;
+// How often, of `experiments`, the mean lay outside the interval after any pair from the eighth on; or outside that of one look, after `look` pairs.
+double missed(std::uint64_t seed, double truth, double clip, const std::function<std::function<double()>(Random&)>& machine, std::size_t look = 0) {
+    const int experiments = look == 0 ? 400 : 2000;
+    const std::size_t count = look == 0 ? 60 : look;
     Random random(seed);
     int misses = 0;
     for (int e = 0; e < experiments; ++e) {
@@ -36,6 +37,10 @@ double missed(std::uint64_t seed, double truth, double clip, const std::function
         double variance = 0;
         for (const double d : pilot) variance += (d - truth) * (d - truth) / 8;
         const PairedBound bound{.eta = 10 * variance, .clip = clip * std::sqrt(variance)};
+        if (look > 0) {
+            misses += !pairedIntervalAtOneLook(differences, bound).holds(truth);
+            continue;
+        }
         for (std::size_t n = 8; n <= differences.size(); ++n)
             if (!pairedInterval(std::span(differences).first(n), bound).holds(truth)) {
                 ++misses;
@@ -48,6 +53,9 @@ double missed(std::uint64_t seed, double truth, double clip, const std::function
 const double kNone = std::numeric_limits<double>::infinity();
 // 400 experiments at a true rate of 5 % stay below 8 % in more than 99 of 100.
 const double kBar = 0.08;
+
+// And 2000 below 6.5 %.
+const double kBarOfOneLook = 0.065;
 
 std::function<double()> normal(Random& random) {
     return [&random, noise = std::normal_distribution<double>(0, 0.01)]() mutable { return noise(random); };
@@ -126,6 +134,54 @@ TEST(PairedInterval, HoldsTheMeanWithTailsThatHaveNoVariance) {
     };
     EXPECT_LE(missed(8, 0, kNone, bursts), kBar);
     EXPECT_LE(missed(9, 0.1, 2, bursts), kBar);
+}
+
+TEST(PairedIntervalAtOneLook, IsStudentsWhereNothingIsCut) {
+    const std::vector<double> differences{0.03, 0.01, 0.02, 0.05, 0.015, 0.025, 0.02, 0.03, 0.02, 0.04};
+    const auto interval = pairedIntervalAtOneLook(differences, {});
+    // As scipy.stats.t.interval(0.95, 9, mean, sem) has it.
+    EXPECT_NEAR(interval.centre, 0.026, 1e-12);
+    EXPECT_NEAR(interval.low, 0.0174356, 1e-7);
+    EXPECT_NEAR(interval.high, 0.0345644, 1e-7);
+}
+
+TEST(PairedIntervalAtOneLook, BoundsNothingWithOnePairAndEverythingWithTwo) {
+    EXPECT_TRUE(std::isnan(pairedIntervalAtOneLook({}, {}).centre));
+    EXPECT_TRUE(std::isinf(pairedIntervalAtOneLook(std::vector<double>{0.5}, {}).high));
+    const auto two = pairedIntervalAtOneLook(std::vector<double>{0.5, 0.7}, {.clip = 0.05});
+    EXPECT_TRUE(std::isfinite(two.low) && std::isfinite(two.high));
+    EXPECT_TRUE(two.holds(0.6));
+    const auto same = pairedIntervalAtOneLook(std::vector<double>{0.1, 0.1, 0.1}, {});
+    EXPECT_NEAR(same.low, 0.1, 1e-9) << "a clock that is too coarse";
+    EXPECT_NEAR(same.high, 0.1, 1e-9);
+}
+
+TEST(PairedIntervalAtOneLook, IsNarrowerThanOneThatMayBeLookedAtAlways) {
+    Random random(1);
+    const auto differences = pairs(random, 200, 0.03, normal(random));
+    EXPECT_LT(pairedIntervalAtOneLook(differences, {}).halfWidth(), 0.75 * pairedInterval(differences, {.eta = 0.002}).halfWidth());
+}
+
+TEST(PairedIntervalAtOneLook, HoldsTheMeanWhateverTheMachineDoes) {
+    const auto drifting = [](Random& random) {
+        return std::function<double()>(
+            [&random, at = 0.0, noise = std::normal_distribution<double>(0, 0.005)]() mutable { return (at += 0.01) + noise(random); });
+    };
+    const auto remembering = [](Random& random) {
+        return std::function<double()>(
+            [&random, at = 0.0, noise = std::normal_distribution<double>(0, 0.01)]() mutable { return at = 0.95 * at + noise(random); });
+    };
+    const auto bursts = [](Random& random) {
+        return std::function<double()>([&random, noise = std::student_t_distribution<double>(1.5)]() mutable { return 0.01 * noise(random); });
+    };
+    std::uint64_t seed = 20;
+    for (const std::size_t look : {8u, 20u, 100u})
+        for (const double clip : {kNone, 0.6}) {
+            EXPECT_LE(missed(++seed, 0.03, clip, normal, look), kBarOfOneLook) << look << " " << clip;
+            EXPECT_LE(missed(++seed, 0, clip, drifting, look), kBarOfOneLook) << look << " " << clip;
+            EXPECT_LE(missed(++seed, -0.1, clip, remembering, look), kBarOfOneLook) << look << " " << clip;
+            EXPECT_LE(missed(++seed, 0.03, clip, bursts, look), kBarOfOneLook) << look << " " << clip;
+        }
 }
 
 }  // namespace

@@ -24,44 +24,57 @@ std::vector<BlockPair> quiet(std::size_t count, double truth, double scatter = 0
 }
 
 TEST(PairedVerdict, SaysFasterOnlyWithAnIntervalThatExcludesEqual) {
-    const auto verdict = judgePairs(quiet(60, 0.05), kRules, false);
+    const auto verdict = judgePairs(quiet(60, 0.05), kRules, VerdictLook::AfterAPair);
     EXPECT_EQ(verdict.outcome, PairedOutcome::Faster);
     EXPECT_GT(verdict.low, 1);
     EXPECT_NEAR(verdict.ratio, std::exp(0.05), 1e-9);
     EXPECT_TRUE(verdict.settled);
     EXPECT_EQ(verdict.pairsToGo, 0);
-    EXPECT_EQ(judgePairs(quiet(60, -0.05), kRules, false).outcome, PairedOutcome::Slower);
+    EXPECT_EQ(judgePairs(quiet(60, -0.05), kRules, VerdictLook::AfterAPair).outcome, PairedOutcome::Slower);
 }
 
 TEST(PairedVerdict, SaysNothingBeforeEightPairsAndSixInstances) {
-    EXPECT_EQ(judgePairs({}, kRules, true).reason, PairedReason::TooFewPairs);
-    EXPECT_EQ(judgePairs(quiet(7, 1), kRules, true).reason, PairedReason::TooFewPairs);
+    EXPECT_EQ(judgePairs({}, kRules, VerdictLook::Stopped).reason, PairedReason::TooFewPairs);
+    EXPECT_EQ(judgePairs(quiet(7, 1), kRules, VerdictLook::Stopped).reason, PairedReason::TooFewPairs);
     auto few = quiet(60, 0.5);
     for (auto& pair : few) pair.rebuild %= 5;
-    EXPECT_EQ(judgePairs(few, kRules, true).reason, PairedReason::TooFewPairs);
+    EXPECT_EQ(judgePairs(few, kRules, VerdictLook::Stopped).reason, PairedReason::TooFewPairs);
 }
 
 TEST(PairedVerdict, CallsADifferenceWithinDeltaEquivalentEvenWhereItIsOne) {
-    const auto verdict = judgePairs(quiet(2000, 0.004), kRules, false);
+    const auto verdict = judgePairs(quiet(2000, 0.004), kRules, VerdictLook::AfterAPair);
     EXPECT_EQ(verdict.outcome, PairedOutcome::Equivalent);
     EXPECT_GT(verdict.low, 1) << "the interval excludes equal, and lies within delta";
 }
 
 TEST(PairedVerdict, WaitsForANarrowIntervalUnlessTheTimeIsSpent) {
     const auto pairs = quiet(16, 0.03, 0.012);
-    const auto waiting = judgePairs(pairs, kRules, false);
+    const auto waiting = judgePairs(pairs, kRules, VerdictLook::AfterAPair);
     EXPECT_EQ(waiting.reason, PairedReason::TooWide);
     EXPECT_GT(waiting.pairsToGo, 1);
-    const auto spent = judgePairs(pairs, kRules, true);
+    const auto spent = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_EQ(spent.outcome, PairedOutcome::Faster);
     EXPECT_FALSE(spent.settled);
+}
+
+TEST(PairedVerdict, DecidesAtTheEndWhatLookingAllTheTimeLeavesOpen) {
+    // One that counts everything below 0.1 % as a difference.
+    PairedRules fine = kRules;
+    fine.delta = 0.001;
+    const auto pairs = quiet(36, 0.004, 0.005);
+    EXPECT_EQ(judgePairs(pairs, fine, VerdictLook::AfterAPair).reason, PairedReason::TooWide);
+    EXPECT_EQ(judgePairs(pairs, fine, VerdictLook::Stopped).reason, PairedReason::TooWide) << "who stops it may do so because of what it says";
+    const auto ended = judgePairs(pairs, fine, VerdictLook::AtTheEnd), looked = judgePairs(pairs, fine, VerdictLook::AfterAPair);
+    EXPECT_EQ(ended.outcome, PairedOutcome::Faster);
+    EXPECT_GE(ended.low, looked.low);
+    EXPECT_LE(ended.high, looked.high);
 }
 
 TEST(PairedVerdict, ClaimsNothingThatOnlySomeInstancesShow) {
     auto pairs = quiet(60, 0);
     for (auto& pair : pairs)
         if (pair.rebuild < 2) pair.difference += 0.06;  // two of six were given luckier addresses
-    const auto verdict = judgePairs(pairs, kRules, true);
+    const auto verdict = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
     EXPECT_EQ(verdict.reason, PairedReason::RebuildsDiffer);
     // With more pairs of each the interval is narrow: it is instances that are too few. With six of which two are so lucky Student's t needs ten
@@ -69,11 +82,11 @@ TEST(PairedVerdict, ClaimsNothingThatOnlySomeInstancesShow) {
     auto many = quiet(240, 0);
     for (auto& pair : many)
         if (pair.rebuild < 2) pair.difference += 0.06;
-    const auto narrow = judgePairs(many, kRules, false);
+    const auto narrow = judgePairs(many, kRules, VerdictLook::AfterAPair);
     EXPECT_EQ(narrow.reason, PairedReason::RebuildsDiffer);
     EXPECT_NEAR(narrow.pairsToGo, 10 * 240 / 6, 1);
     for (auto& pair : pairs) pair.difference = pair.rebuild == 0 ? -0.5 : 0.02 + (pair.difference > 0 ? 0.001 : -0.001);
-    const auto opposite = judgePairs(pairs, kRules, true);
+    const auto opposite = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_EQ(opposite.reason, PairedReason::RebuildsDiffer);
     EXPECT_TRUE(std::isnan(opposite.pairsToGo)) << "the instances' mean has the other sign: no number of them is known to decide";
 }
@@ -81,19 +94,19 @@ TEST(PairedVerdict, ClaimsNothingThatOnlySomeInstancesShow) {
 TEST(PairedVerdict, SaysHowManyPairsAnIntervalTakesWhereThereIsNone) {
     // Little scatter in the pilot's median: what is cut so early bounds nothing for long.
     const PairedRules early{.delta = 0.01, .pilotVariance = 1e-4, .pilotMad = 0.005};
-    const auto unbounded = judgePairs(quiet(9, 1), early, true);
+    const auto unbounded = judgePairs(quiet(9, 1), early, VerdictLook::Stopped);
     EXPECT_EQ(unbounded.reason, PairedReason::TooFewPairs) << "five instances only";
     auto nine = quiet(9, 1);
     for (std::size_t i = 0; i < nine.size(); ++i) nine[i].rebuild = static_cast<std::int32_t>(i % 6);
-    const auto verdict = judgePairs(nine, early, true);
+    const auto verdict = judgePairs(nine, early, VerdictLook::Stopped);
     EXPECT_EQ(verdict.reason, PairedReason::TooWide);
     EXPECT_TRUE(std::isinf(verdict.high));
     EXPECT_GE(verdict.pairsToGo, 1);
     auto enough = quiet(9 + static_cast<std::size_t>(verdict.pairsToGo), 1);
     for (std::size_t i = 0; i < enough.size(); ++i) enough[i].rebuild = static_cast<std::int32_t>(i % 6);
-    EXPECT_TRUE(std::isfinite(judgePairs(enough, early, true).high));
-    EXPECT_GE(judgePairs({}, early, true).pairsToGo, 8);
-    EXPECT_GE(judgePairs(quiet(3, 0), early, true).pairsToGo, 5);
+    EXPECT_TRUE(std::isfinite(judgePairs(enough, early, VerdictLook::Stopped).high));
+    EXPECT_GE(judgePairs({}, early, VerdictLook::Stopped).pairsToGo, 8);
+    EXPECT_GE(judgePairs(quiet(3, 0), early, VerdictLook::Stopped).pairsToGo, 5);
 }
 
 TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
@@ -102,7 +115,7 @@ TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
         pairs[i].sameArm = 0.03 + (i % 2 == 0 ? 0.001 : -0.001);
         pairs[i].sameArmTurned = i % 4 < 2;
     }
-    const auto verdict = judgePairs(pairs, kRules, true);
+    const auto verdict = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_EQ(verdict.reason, PairedReason::OrderMatters);
     EXPECT_TRUE(std::isnan(verdict.pairsToGo)) << "more of the same need not help";
     EXPECT_GT(verdict.floor, 1);
@@ -110,12 +123,12 @@ TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
 
 TEST(PairedVerdict, ReportsTheFloorOfAnArmBesideItself) {
     auto pairs = quiet(60, 0.05);
-    EXPECT_TRUE(std::isnan(judgePairs(pairs, kRules, true).floor));
+    EXPECT_TRUE(std::isnan(judgePairs(pairs, kRules, VerdictLook::Stopped).floor));
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         pairs[i].sameArm = i % 2 == 0 ? 0.004 : -0.004;
         pairs[i].sameArmTurned = i % 4 < 2;
     }
-    const auto verdict = judgePairs(pairs, kRules, true);
+    const auto verdict = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_EQ(verdict.outcome, PairedOutcome::Faster);
     EXPECT_GT(verdict.floor, 1);
     EXPECT_LT(verdict.floor, 1.02);
@@ -125,7 +138,7 @@ TEST(PairedVerdict, ClaimsNothingThatDiscardingMade) {
     auto pairs = quiet(30, 0.02);
     for (std::size_t i = 0; i < 60; ++i)
         pairs.push_back({.difference = i % 2 == 0 ? -0.05 : 0.03, .rebuild = static_cast<std::int32_t>(i % 12 / 2), .discarded = true});
-    const auto verdict = judgePairs(pairs, kRules, true);
+    const auto verdict = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_EQ(verdict.reason, PairedReason::DiscardsDecide);
     EXPECT_EQ(verdict.discarded, 60u);
     EXPECT_TRUE(std::isnan(verdict.pairsToGo));
@@ -134,7 +147,7 @@ TEST(PairedVerdict, ClaimsNothingThatDiscardingMade) {
 TEST(PairedVerdict, NamesRareSlowStepsInsteadOfCallingTheArmsEqual) {
     auto pairs = quiet(2000, 0);
     for (std::size_t i = 0; i < pairs.size(); i += 40) pairs[i].difference = 2;  // A's rare stalls, cut for the interval
-    const auto verdict = judgePairs(pairs, kRules, true);
+    const auto verdict = judgePairs(pairs, kRules, VerdictLook::Stopped);
     EXPECT_TRUE(verdict.rareSlowSteps);
     EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
     EXPECT_EQ(verdict.reason, PairedReason::RareSlowSteps);
@@ -183,7 +196,7 @@ Outcomes experiments(std::uint64_t seed, int count, double truth, std::size_t mo
         while (pairs.size() < most) {
             if (pairs.size() % 10 == 0) luckA = luck(random), luckB = luck(random);
             pairs.push_back({.difference = pair(), .rebuild = static_cast<std::int32_t>(pairs.size() / 10)});
-            verdict = judgePairs(pairs, rules, pairs.size() == most);
+            verdict = judgePairs(pairs, rules, pairs.size() == most ? VerdictLook::AtTheEnd : VerdictLook::AfterAPair);
             if (verdict.settled) break;
         }
         outcomes.faster += verdict.outcome == PairedOutcome::Faster;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <set>
 
 #include "core/events/Experiment.h"
@@ -72,18 +73,45 @@ TEST(Course, TossesTheSameCoinsForOneSeedAndOthersForAnother) {
     EXPECT_NE(arms(7), arms(8));
 }
 
-TEST(Course, HasBlocksOfHalfASecondAndThreeStepsAtLeast) {
+TEST(Course, HasBlocksOfATenthOfASecondAndOneStepAtLeastAndNoneLongerThanThePilots) {
     for (const double step : {0.001, 0.04, 0.4, 2.0}) {
         std::int64_t counted = 0;
         for (const auto& order : ordersOf({.budgetSeconds = 400}, step)) {
-            if (order.pair < 0) continue;
+            if (order.pair < 0) {
+                EXPECT_EQ(order.steps, 3) << step;
+                EXPECT_EQ(order.leastSeconds, 0.5) << step;
+                continue;
+            }
             ++counted;
-            EXPECT_GE(order.steps, 3) << step;
-            EXPECT_GE(static_cast<double>(order.steps) * step, 0.45) << step;
+            EXPECT_GE(order.steps, 1) << step;
+            EXPECT_GE(static_cast<double>(order.steps) * step, 0.09) << step;
+            EXPECT_LE(static_cast<double>(order.steps), std::ceil(std::max(3.0, 0.55 / step))) << step;
             EXPECT_GE(order.warmUp, 1) << step;
         }
         EXPECT_GT(counted, 0) << step;
     }
+}
+
+// Each step scatters by itself: a turn costs a step, whatever the block's length, so that blocks of one step need two thirds more time than those of
+// five. A machine whose speed wanders: the shortest is nearest to its neighbour.
+TEST(Course, ThePilotChoosesTheLengthThatNeedsTheLeastTime) {
+    int longer = 0, shortest = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        std::mt19937_64 random(seed);
+        std::normal_distribution<double> normal;
+        StepSeries white = steady(0.2, 2000), wandering = steady(0.2, 2000);
+        double speed = 0;
+        for (std::size_t i = 0; i < white.seconds.size(); ++i) {
+            white.seconds[i] *= std::exp(0.1 * normal(random));
+            speed += 0.05 * normal(random) - 0.02 * speed;
+            wandering.seconds[i] *= std::exp(speed);
+        }
+        const PlayOptions options{.rules = {.seed = seed, .budgetSeconds = 30}};
+        longer += playCourse(white, options).plan()->steps[0] >= 2;
+        shortest += playCourse(wandering, options).plan()->steps[0] == 1;
+    }
+    EXPECT_GE(longer, 26) << "of 40";
+    EXPECT_GE(shortest, 26) << "of 40";
 }
 
 TEST(Course, GivesArmsOfTheSameBatchEqualStepsAndOthersEqualSeconds) {
@@ -298,7 +326,7 @@ TEST(Course, GoesOnBeyondItsBudgetForSlowStepsUntilThereIsAnIntervalOrItsMost) {
     const auto played = [&](double most) { return playCourse(slow, {.rules = {.budgetSeconds = 25, .mostSeconds = most}, .slowdownOfB = 1.5}); };
     EXPECT_LT(played(0).elapsed(), 25 * 1.3) << "a budget that somebody gave is kept";
     const Course bounded = played(300);
-    EXPECT_GT(bounded.elapsed(), 50);
+    EXPECT_GT(bounded.elapsed(), 30);
     EXPECT_LT(bounded.elapsed(), 300);
     EXPECT_TRUE(std::isfinite(bounded.verdict().high)) << bounded.elapsed();
     EXPECT_LT(played(60).elapsed(), 66);
@@ -308,12 +336,12 @@ TEST(Course, DoesNotWaitForAnIntervalBesideAProgramThatComputesAllDay) {
     StepSeries series = steady(0.05, 20'000);
     series.others.assign(series.seconds.size(), 0.1);
     // From just behind the pilot on: no pair counts any more.
-    for (std::size_t i = 150; i < series.others.size(); ++i) series.others[i] = 1.5;
+    for (std::size_t i = 70; i < series.others.size(); ++i) series.others[i] = 1.5;
     const Course course = playCourse(series, {.rules = {.budgetSeconds = 25, .mostSeconds = 300}});
     ASSERT_TRUE(course.plan());
     EXPECT_LT(course.verdict().pairs, 8u);
     EXPECT_GT(course.verdict().discarded, 8u);
-    EXPECT_LE(course.elapsed(), std::max(25.0, 1.75 * course.leastBudget()) + 1);
+    EXPECT_LE(course.elapsed(), std::max(25.0, 1.25 * course.leastBudget()) + 1);
     EXPECT_LT(course.elapsed(), 60);
 }
 
@@ -340,7 +368,7 @@ TEST(Course, TellsBeforehandWhatSlowStepsTake) {
     EXPECT_GT(expectedSeconds(rules, 1, 1), expectedSeconds(rules, 1, 0.5));
     EXPECT_EQ(expectedSeconds(rules, 30, 30), 300) << "and no longer";
     EXPECT_GT(expectedSeconds(rules, 60, 60), 300) << "but what is begun is finished";
-    EXPECT_GT(expectedSeconds(rules, 1, 0.01), 16 * 2 * 3) << "blocks of unlike sides are equally long";
+    EXPECT_GT(expectedSeconds(rules, 1, 0.01), 12 * 2 * 3) << "blocks of unlike sides are equally long";
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST(LadderCourse, SaysBeforehandThatSlowRungsTakeLonger) {
     // A bottom of two seconds a step: 8 x 1.75 pairs of 2 x 4 steps and the pilot, in each of the rungs that are as slow as it.
     const auto slow = course.expected([](const RungSet& rungs) { return rungs.empty() ? 2.0 : kUnknown; });
     EXPECT_EQ(slow.slowest, 2) << "what was not timed takes as long as what it stands on";
-    EXPECT_NEAR(slow.seconds, 4 * (8 * 1.75 + 2) * 2 * (3 + 1) * 2, 1e-6);
+    EXPECT_NEAR(slow.seconds, 4 * (8 * 1.25 + 2) * 2 * (3 + 1) * 2, 1e-6);
     EXPECT_EQ(slow.waiting, 2) << "what comes after the rungs has no time";
     // Only the bottom is slow: the first rung and the top beside it take long.
     const auto bottom = course.expected([](const RungSet& rungs) { return rungs.empty() ? 2.0 : 0.1; });
