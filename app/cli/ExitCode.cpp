@@ -28,6 +28,39 @@ ExitCode exitCode(ErrorCode code) {
     SS_CHECK(false);
 }
 
+const char* wordOf(ExitCode code) {
+    switch (code) {
+        case ExitCode::Ok:
+            return "";
+        case ExitCode::Internal:
+            return toString(ErrorCode::Internal);
+        case ExitCode::Usage:
+            return "usage";
+        case ExitCode::BadInput:
+            return toString(ErrorCode::BadInput);
+        case ExitCode::NotFound:
+            return toString(ErrorCode::NotFound);
+        case ExitCode::Unsupported:
+            return toString(ErrorCode::Unsupported);
+        case ExitCode::OutOfMemory:
+            return toString(ErrorCode::OutOfMemory);
+        case ExitCode::Io:
+            return toString(ErrorCode::Io);
+        case ExitCode::Damaged:
+            return toString(ErrorCode::Damaged);
+        case ExitCode::Training:
+            return toString(ErrorCode::Training);
+        case ExitCode::Stopped:
+        case ExitCode::Killed:
+            return toString(ErrorCode::Cancelled);
+        case ExitCode::Undecided:
+            return "undecided";
+        case ExitCode::Slower:
+            return "slower";
+    }
+    SS_CHECK(false);
+}
+
 std::string exitCodeTable() {
     return "Exit codes:\n"
            "   0  done\n"

@@ -25,6 +25,7 @@ enum class ExitCode : int {
 };
 
 ExitCode exitCode(ErrorCode code);
-std::string exitCodeTable();  // for --help
+const char* wordOf(ExitCode code);  // "usage", "bad-input", ...: of JSON, never renamed; the word of the ErrorCode where there is one
+std::string exitCodeTable();        // for --help
 
 }  // namespace stepscope::cli

@@ -182,6 +182,7 @@ Json diagnoseJson(const Diagnosis& found, const std::string& testLine) {
             {"switches", switchesJson(found)},
             {"problems", found.problems},
             {"runs", !found.error},
+            {"error", found.error ? toJson(*found.error) : Json(nullptr)},
             {"estimate", estimateJson(found.estimate)},
             {"bench", found.timing ? benchJson(*found.timing, found.peaks) : Json(nullptr)},
             {"peaks",

@@ -26,6 +26,12 @@ Json toJson(const RunConfig& config) {
     return all;
 }
 
+Json toJson(const Error& error) {
+    Json subject = nullptr;
+    if (error.subject.kind != Subject::Kind::None) subject = {{"kind", toString(error.subject.kind)}, {"name", error.subject.name}};
+    return {{"code", toString(error.code)}, {"subject", subject}, {"sentence", error.sentence}};
+}
+
 Json isoTime(std::int64_t unixMs) {
     if (unixMs <= 0) return nullptr;
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(unixMs / 1000)), unixMs % 1000);

@@ -5,18 +5,46 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 
 #include "app/workbench/process/StandardError.h"
 
 namespace stepscope::cli {
+namespace {
+
+// Of what went to stdout: which character its last line begins with, and whether that line has ended.
+char lineBegins = '\0';
+bool lineEnded = true;
+
+std::mutex toldMutex;
+std::string told;  // by printError(), last
+
+}  // namespace
 
 void print(std::string_view text) {
+    for (const char c : text) {
+        if (c != '\n' && lineEnded) lineBegins = c;
+        lineEnded = c == '\n';
+    }
     std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+bool endsWithJson() {
+    return lineBegins == '{' || lineBegins == '[';
+}
+
+std::string lastError() {
+    const std::lock_guard lock(toldMutex);
+    return told;
 }
 
 void printError(const std::string& sentence) {
     std::string line = sentence;
     std::ranges::replace(line, '\n', ' ');
+    {
+        const std::lock_guard lock(toldMutex);
+        told = line;
+    }
     line = "stepscope-cli: " + printable(line) + '\n';
     std::fflush(stdout);
     std::fwrite(line.data(), 1, line.size(), standard_error::own());

@@ -13,6 +13,8 @@ namespace stepscope::cli {
 void print(std::string_view text);             // stdout, as it is
 void printError(const std::string& sentence);  // stderr, one line: "stepscope-cli: sentence"
 void printStatus(const std::string& text);     // stderr, as it is: a line that is written over on a terminal
+bool endsWithJson();                           // whether the line that print() began last is an object or an array of JSON
+std::string lastError();                       // the sentence that printError() told last; empty where it told none
 std::string firstLine(std::string_view text);  // of a foreign message, without its stack trace
 
 bool stdoutIsTerminal();
