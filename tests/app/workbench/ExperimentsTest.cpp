@@ -4,14 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "app/workbench/Workbench.h"
 #include "app/workbench/experiments/LiveStudy.h"
+#include "app/workbench/experiments/StudyRequests.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
@@ -137,6 +141,73 @@ TEST(StudiesOf, ItsExperimentsCaptureNoReasonsWhichNobodyWouldSee) {
     EXPECT_EQ(study.wait().why, "Not today.");
     EXPECT_EQ(windows, 0);
     EXPECT_FALSE(recorded);
+}
+
+// The rows of a search, as each was told first, until one is said to be refused for its memory.
+class RowsUntilMemory final : public EventSink {
+public:
+    void publish(Event event) override {
+        const auto* row = std::get_if<StudyRow>(&event);
+        if (row == nullptr) return;
+        const std::lock_guard lock(m_mutex);
+        m_rows.insert({row->settings, *row});
+        m_refused = m_refused || row->why.find("that were allowed") != std::string::npos;
+    }
+    void publishChunk(ChunkPtr) override {}
+    bool refused() const {
+        const std::lock_guard lock(m_mutex);
+        return m_refused;
+    }
+    std::map<std::string, StudyRow> rows() const {  // by what differs from the present settings
+        const std::lock_guard lock(m_mutex);
+        return m_rows;
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    std::map<std::string, StudyRow> m_rows;
+    bool m_refused = false;
+};
+
+TEST(ASearch, LetsNothingRaceThatIsPredictedToTakeMoreMemoryThanIsAllowed) {
+    const auto workbench = Workbench::create();
+    const auto with = [&](const std::string& settings) {  // "key=value key=value"
+        RunConfig config = small();
+        std::istringstream words("batch-size=32 " + settings);
+        for (std::string word; words >> word;) {
+            const std::size_t equals = word.find('=');
+            EXPECT_TRUE(setKey(config, workbench->switches(config), word.substr(0, equals), word.substr(equals + 1))) << word;
+        }
+        return workbench->complete(std::move(config)).value();
+    };
+    const auto takes = [&](const std::string& settings) { return workbench->estimate(with(settings)).total; };
+    ASSERT_GT(takes("batch-size=64"), takes(""));
+    TuneRequest request;
+    request.config = with("");
+    request.budgetSeconds = kShortestTune;
+    request.sizes = true;
+    request.record = false;
+    request.memory = Bytes{(takes("").count + takes("batch-size=64").count) / 2};
+    RowsUntilMemory sink;
+    auto run = workbench->startTune(request, sink);
+    ASSERT_TRUE(run) << run.error().sentence;
+    while (!sink.refused() && !(*run)->done()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    (*run)->send(Stop{});
+    (*run)->wait();
+    int raced = 0, refused = 0;
+    for (const auto& [settings, row] : sink.rows()) {
+        if (settings.empty() || row.role != study::kCandidate) continue;
+        if (row.why.find("that were allowed") != std::string::npos) {
+            EXPECT_EQ(row.state, study::kSkipped) << settings;
+            EXPECT_GT(takes(settings), *request.memory) << settings;
+            ++refused;
+        } else if (row.state != study::kSkipped) {
+            EXPECT_LE(takes(settings), *request.memory) << settings;
+            ++raced;
+        }
+    }
+    EXPECT_GT(refused, 0);
+    EXPECT_GT(raced, 0);
 }
 
 }  // namespace
