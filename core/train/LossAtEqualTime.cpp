@@ -24,6 +24,11 @@ std::size_t placeOf(Arm arm) {
     return arm == Arm::A ? 0 : 1;
 }
 
+// Losses of different tokens differ for that reason alone, so both sides read as many as the one that reads more.
+std::int64_t validationTokens(const EqualTimeSetup& setup) {
+    return std::max(setup.sides[0].config.validationTokens, setup.sides[1].config.validationTokens);
+}
+
 // One side with one seed.
 class Learner {
 public:
@@ -63,7 +68,7 @@ public:
         return {};
     }
 
-    double validate() { return m_program->evaluate(m_state, *m_setup.batches, m_side.config.validationTokens); }
+    double validate(std::int64_t tokens) { return m_program->evaluate(m_state, *m_setup.batches, tokens); }
     double seconds() const { return m_seconds; }
     std::int64_t steps() const { return m_steps; }
 
@@ -106,7 +111,7 @@ Result<Learnt> learn(const EqualTimeSetup& setup, std::int64_t number, const std
         return learners[placeOf(arm)]->settle();
     };
     const auto take = [&](Arm arm) {
-        learnt.losses[placeOf(arm)] = learners[placeOf(arm)]->validate();
+        learnt.losses[placeOf(arm)] = learners[placeOf(arm)]->validate(validationTokens(setup));
         learnt.steps[placeOf(arm)] = learners[placeOf(arm)]->steps();
         learners[placeOf(arm)].reset();
         device_memory::trim(at::Device(setup.sides[placeOf(arm)].plan.device()));

@@ -1,6 +1,7 @@
 // What two configurations have learnt after equally long training: with each of several seeds both sides train for so many seconds of their own, in
-// turns of some seconds so that both see the same machine, and are validated. What differs between seeds is the noise; the pairs of one seed share
-// their first weights and their batches, as far as the two take the same. Trainer thread.
+// turns of some seconds so that both see the same machine, and are validated, both on as many tokens as the side that is set to read more. What
+// differs between seeds is the noise; the pairs of one seed share their first weights and their batches, as far as the two take the same. Trainer
+// thread.
 #pragma once
 #include <array>
 #include <atomic>

@@ -84,7 +84,7 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
     if (!check.problem.isEmpty()) return checked;
     check.problem = asText(whyNotComparable(*wholeA, *wholeB, question.same));
     if (!check.problem.isEmpty()) return checked;
-    check.notes = asText(comparisonNotes(*wholeA, *wholeB));
+    check.notes = asText(comparisonNotes(*wholeA, *wholeB, question.lossSeconds > 0));
     const EarlierList earlier = earlierOf(database, questionKey(*wholeA, *wholeB, question.same, workbench.machine()), 0);
     check.earlier = earlier.rows;
     check.earlierCount = earlier.count;

@@ -61,7 +61,7 @@ std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same) 
     return "";
 }
 
-std::string comparisonNotes(const RunConfig& a, const RunConfig& b) {
+std::string comparisonNotes(const RunConfig& a, const RunConfig& b, bool lossAtEqualTime) {
     std::string notes;
     const auto add = [&](const std::string& sentence) { notes += (notes.empty() ? "" : " ") + sentence; };
     std::string model, schedule;
@@ -78,6 +78,10 @@ std::string comparisonNotes(const RunConfig& a, const RunConfig& b) {
     if (!model.empty()) add(fmt::format("They are not the same model ({}): what is compared is speed alone.", model));
     if (!schedule.empty())
         add(fmt::format("They do not learn alike ({}): what is compared is speed, and losses differ for that reason too.", schedule));
+    if (lossAtEqualTime && a.validationTokens != b.validationTokens)
+        add(fmt::format(
+            "validation-tokens is {} for A and {} for B, whose losses could not be compared: the losses at equal time are of {} tokens for both.",
+            a.validationTokens, b.validationTokens, std::max(a.validationTokens, b.validationTokens)));
     return notes;
 }
 

@@ -21,8 +21,9 @@ std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b);
 // A sentence where they cannot be compared: equal ones (unless `same` asks for that), other data. Empty = they can.
 std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same);
 
-// Sentences on what differs beside speed, and what is therefore compared; empty where the two differ in how they compute alone.
-std::string comparisonNotes(const RunConfig& a, const RunConfig& b);
+// Sentences on what differs beside speed, and what is therefore compared; empty where the two differ in how they compute alone. lossAtEqualTime: that
+// is compared, too.
+std::string comparisonNotes(const RunConfig& a, const RunConfig& b, bool lossAtEqualTime = false);
 
 // "amp=off beside amp=bf16".
 std::string questionWords(const RunConfig& a, const RunConfig& b, bool same);

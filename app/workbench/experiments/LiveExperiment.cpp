@@ -222,7 +222,7 @@ Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vect
         session = m_recorder->session();
     }
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
-    std::string comparison = comparisonNotes(m_request.a, m_request.b);
+    std::string comparison = comparisonNotes(m_request.a, m_request.b, m_request.lossSeconds > 0);
     if (setup.swapStates)
         comparison +=
             std::string(comparison.empty() ? "" : " ") + "Both States do not fit the device: one lies in the host's memory while the other one runs.";

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "TinyTraining.h"
@@ -60,6 +61,21 @@ TEST_F(LossAtEqualTimeTest, TrainsOneSideAfterTheOtherWhereBothDoNotFit) {
     EXPECT_LT(loss->difference, 0) << "A is the one that learns nothing";
     EXPECT_TRUE(std::ranges::is_sorted(progress));
     EXPECT_EQ(progress.back(), 1);
+}
+
+TEST_F(LossAtEqualTimeTest, ReadsTheSameTokensOfBothWhateverEachIsSetToRead) {
+    for (EqualTimeSide& side : setup.sides) side.config.lr = 1e-30;  // weights that no step moves, so losses tell nothing but what was read
+    setup.seconds = 0.05;
+    setup.seeds = 2;
+    setup.sides[0].config.validationTokens = 16;
+    setup.sides[1].config.validationTokens = 512;
+    const auto loss = lossAtEqualTime(setup);
+    ASSERT_TRUE(loss) << loss.error().sentence;
+    EXPECT_NEAR(loss->a, loss->b, 1e-6);
+    setup.sides[0].config.validationTokens = setup.sides[1].config.validationTokens = 16;
+    const auto fewer = lossAtEqualTime(setup);
+    ASSERT_TRUE(fewer) << fewer.error().sentence;
+    EXPECT_GT(std::abs(fewer->a - loss->a), 1e-5) << "sixteen tokens have another loss, so what is read shows";
 }
 
 TEST_F(LossAtEqualTimeTest, StoppedInTheMiddleKeepsTheSeedsThatAreWhole) {
