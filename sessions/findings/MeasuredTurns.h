@@ -1,6 +1,7 @@
 // What the values of a switch did on this machine when runs measured them in turns ("Measure properly"), from the stored sessions: for each switch,
-// in each context (core/analysis/flips/FlipContext.h), the newest verdict of which something can be said, or where there is none, the newest. Read by
-// the window on its reader thread, for the switches' chips and cards.
+// in each context (core/analysis/flips/FlipContext.h), the newest verdict of which something can be said, or where there is none, the newest. And
+// what was found of two values whenever they were measured, within runs and in experiments of their own. Read by the window on its reader thread, for
+// the switches' chips and cards and for the strip of a flip.
 #pragma once
 #include <string>
 #include <vector>
@@ -29,5 +30,22 @@ struct MeasuredTurns {
 // Sessions of other machines are left out, deleted ones too, and measurements that were killed in the middle. A row that cannot be is left out. No
 // database yet is an empty list.
 Result<std::vector<MeasuredTurns>> measuredTurns(const std::string& path, const Machine& machine);
+
+// Two values of a switch in one context, whichever of them was A.
+struct MeasuredPair {
+    std::string id;  // of the switch
+    std::string context;
+    Value from, to;  // `judged` tells of `to` beside `from`
+    double delta = 0.01;
+    ExperimentJudged judged;  // the newest of which something can be said; where there is none, the newest
+    std::int64_t times = 0;   // that they were measured to the end
+    std::int64_t decided = 0;
+
+    bool of(const std::string& otherId, const std::string& otherContext, const Value& a, const Value& b) const;
+    void add(const MeasuredPair& older);  // of the same two values
+};
+MeasuredPair pairOf(const MeasuredTurns& turns);
+// The same sessions, and those of `ab` and of the page Compare, in which one switch alone differs. Newest first.
+Result<std::vector<MeasuredPair>> measuredPairs(const std::string& path, const Machine& machine);
 
 }  // namespace stepscope

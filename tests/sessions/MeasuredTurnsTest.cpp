@@ -146,6 +146,49 @@ TEST(MeasuredTurns, ThatCannotBeAreLeftOutAndTheOthersStay) {
     EXPECT_EQ(found[0].sessionName, "day 1");
 }
 
+TEST(MeasuredPairs, CountEveryMeasurementOfTheSameTwoValuesAndTellTheNewestThatIsDecided) {
+    TurnsStory story;
+    story.measured(runOnDay(1), judgedAt(2000, "faster", 1.5));
+    story.measured(runOnDay(2), judgedAt(2000, "faster", 1.25));
+    // The other way round, and in an experiment of its own.
+    auto alone = runOnDay(3);
+    alone.kind = SessionKind::Experiment;
+    alone.config = with(*alone.config, "amp", "bf16");
+    story.run(alone, [&](Recorder& recorder) {
+        recorder.publish(ExperimentBegan{.at = {1000},
+                                         .configA = configToJson(*alone.config),
+                                         .configB = configToJson(with(*alone.config, "amp", "off")),
+                                         .question = "q",
+                                         .delta = 0.01});
+        recorder.publish(judgedAt(2000, "slower", 0.75));
+    });
+    story.measured(runOnDay(4), judgedAt(2000, "inconclusive", 1.01));
+    auto deeper = runOnDay(5);
+    deeper.config->layers += 1;
+    story.measured(deeper, judgedAt(2000, "faster", 3));
+    const auto pairs = measuredPairs(story.database, *sampleInfo().machine).value();
+    ASSERT_EQ(pairs.size(), 2u) << "another shape stands apart";
+    EXPECT_EQ(pairs[0].context, flipContext(*deeper.config, "amp"));
+    const MeasuredPair& pair = pairs[1];
+    EXPECT_EQ(pair.times, 4);
+    EXPECT_EQ(pair.decided, 3);
+    EXPECT_EQ(toString(pair.from), "bf16");
+    EXPECT_EQ(toString(pair.to), "off");
+    EXPECT_EQ(pair.judged.outcome, "slower");
+    EXPECT_EQ(pair.judged.ratio, 0.75);
+    EXPECT_TRUE(pair.of("amp", flipContext(*alone.config, "amp"), std::string("off"), std::string("bf16")));
+    EXPECT_TRUE(pair.of("amp", flipContext(*alone.config, "amp"), std::string("bf16"), std::string("off")));
+    EXPECT_FALSE(pair.of("amp", flipContext(*alone.config, "amp"), std::string("off"), std::string("fp16")));
+    EXPECT_FALSE(pair.of("amp", flipContext(*deeper.config, "amp"), std::string("off"), std::string("bf16")));
+    EXPECT_EQ(story.read().size(), 2u) << "the switches' chips are of runs alone";
+    for (const MeasuredTurns& turns : story.read()) EXPECT_NE(turns.sessionName, "day 3");
+}
+
+TEST(MeasuredPairs, OfADatabaseThatIsNotThereAreNone) {
+    const TempFolder folder;
+    EXPECT_TRUE(measuredPairs(folder.file("none.db"), {}).value().empty());
+}
+
 TEST(MeasuredTurns, OfADatabaseThatIsNotThereAreNoneAndOfADamagedOneASentence) {
     const TempFolder folder;
     EXPECT_TRUE(measuredTurns(folder.file("none.db"), {}).value().empty());

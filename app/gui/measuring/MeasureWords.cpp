@@ -44,6 +44,17 @@ Verdict verdictKindOf(const ExperimentJudged& judged) {
                                                                    : Verdict::Inconclusive;
 }
 
+// For a figure: as short as can be.
+QString changeWords(const ExperimentJudged& judged, double delta) {
+    if (!claims(judged)) return shown(judged.outcome.empty() ? "inconclusive" : judged.outcome);
+    return judged.ratio < 2 ? shown(judgedParts(judged, delta).verdict) : QString("×%1").arg(judged.ratio, 0, 'f', 2);
+}
+
+QString timesWords(const MeasuredPair& pair) {
+    const QString times = pair.times == 1 ? QString("once") : QString("%1 times").arg(pair.times);
+    return pair.decided > 0 && pair.decided < pair.times ? times + QString(", %1 decided").arg(pair.decided) : times;
+}
+
 template <class Format>
 void addFact(std::vector<Figure>& figures, const char* name, double a, double b, Format text) {
     if (!std::isfinite(a) || !std::isfinite(b)) return;
@@ -60,8 +71,7 @@ std::vector<Figure> figuresOf(const Measured& asked, const ExperimentHistory& hi
     if (!figures.empty() && newest) {
         Figure& time = figures.front();
         time.verdict = verdictKindOf(*newest);
-        time.change = claims(*newest) && newest->ratio < 2 ? shown(judgedParts(*newest, delta).verdict) : shown(newest->outcome);
-        if (claims(*newest) && newest->ratio >= 2) time.change = QString("×%1").arg(newest->ratio, 0, 'f', 2);
+        time.change = changeWords(*newest, delta);
         if (std::isfinite(newest->low) && std::isfinite(newest->high) && newest->low > 0)
             time.spread = QString("×%1 to ×%2").arg(newest->low, 0, 'f', 3).arg(newest->high, 0, 'f', 3);
     }
@@ -132,6 +142,16 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
             .arg(said, pairs, left, shown(toString(changed ? asked.to : asked.from)), changed ? "is used from here on" : "stays", shown(newest->why))
             .trimmed();
     return strip;
+}
+
+void addMeasuredBefore(FlipStripReading& strip, const SwitchApplied& flip, const MeasuredPair& before) {
+    const ExperimentJudged judged = before.to == flip.to ? before.judged : turnedRound(before.judged);
+    if (strip.figures.empty()) {
+        strip.note += QString("; measured before: %1, %2").arg(shown(judgedWords(judged, before.delta)), timesWords(before));
+        return;
+    }
+    strip.figures.push_back({"measured before", "in turns, " + timesWords(before), changeWords(judged, before.delta),
+                             shown(judgedParts(judged, before.delta).interval), verdictKindOf(judged)});
 }
 
 QString measuredVerdict(const Measured& asked, const ExperimentJudged& judged, double delta) {

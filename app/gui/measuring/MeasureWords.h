@@ -5,6 +5,8 @@
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/events/RunConfig.h"
+#include "core/events/RunEvents.h"
+#include "sessions/findings/MeasuredTurns.h"
 #include "widgets/panels/run/FlipStrip.h"
 
 namespace stepscope {
@@ -23,6 +25,10 @@ FlipStripReading askedStrip(const Measured& asked);
 FlipStripReading refusedStrip(const Measured& asked, const QString& why, bool mayAgree);
 // What the pairs of blocks say so far, or at the end. over: with the sentence of which value stays.
 FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history);
+
+// What was found when the two values of a flip were measured properly before, in the flip's direction: one more figure, or where there are none a
+// part of the note. It is known when the flip is made and does not change, so that nothing moves while steps are counted.
+void addMeasuredBefore(FlipStripReading& strip, const SwitchApplied& flip, const MeasuredPair& before);
 
 // "Mixed precision off beside bf16, in turns: slower by 18.2 % [16.1 %, 20.3 %]", for the summary of a run.
 QString measuredVerdict(const Measured& asked, const ExperimentJudged& judged, double delta);

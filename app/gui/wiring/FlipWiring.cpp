@@ -1,5 +1,7 @@
 #include "app/gui/wiring/FlipWiring.h"
 
+#include <algorithm>
+
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/EndWords.h"
 #include "app/gui/wiring/FlipWords.h"
@@ -23,7 +25,10 @@ FlipWiring::FlipWiring(const Panels& panels, RunController& runs, SessionsReader
     connect(&runs, &RunController::engineReady, this, [this, &reader](const EngineAnswer& answer) {
         m_catalogue = answer.catalogue;
         reader.measureFlips(m_runs.workbench()->machine());
+        reader.measurePairs(m_runs.workbench()->machine());
     });
+    connect(&reader, &SessionsReader::pairsMeasured, this, [this](const std::vector<MeasuredPair>& pairs) { m_pairs = pairs; });
+    connect(&runs, &RunController::measured, this, [this, &reader] { reader.measurePairs(m_runs.workbench()->machine()); });
     connect(&reader, &SessionsReader::flipsMeasured, this, [this](const std::vector<MeasuredFlip>& flips) {
         for (const auto& measured : flips)
             if (!m_badges.contains({measured.flip.id, measured.context})) know(measured.flip, measured.context, measured.effect, placeOf(measured));
@@ -55,6 +60,7 @@ void FlipWiring::follow(LiveFeed& feed) {
     connect(&feed, &LiveFeed::rewound, this, [this, &feed] {
         if (&feed != &m_stage.shown()) return;
         m_meter.catchUp(*feed.history());
+        m_before.reset();
         m_told = false;
         m_lookFrom = 0;
         showReading(/*inPassing=*/false);
@@ -64,6 +70,7 @@ void FlipWiring::follow(LiveFeed& feed) {
         // The steps after the former flip end here: what they say already is said now.
         if (const auto former = m_meter.read(*feed.history()); !m_told && former && former->effect.measured()) tellReading(*former);
         m_meter.flipped(*feed.history(), flip);
+        lookBack(feed, flip);
         // The value that a measurement chose: what it does is known already, and better.
         m_told = m_held || feed.history()->isNewestFlipChosenByTurns();
         m_countTold = -1;
@@ -80,6 +87,7 @@ void FlipWiring::follow(LiveFeed& feed) {
 
 void FlipWiring::forget() {
     m_meter.forget();
+    m_before.reset();
     m_told = true;
     m_panels.flipStrip.hide();
 }
@@ -98,8 +106,24 @@ void FlipWiring::askToMeasure() {
 
 void FlipWiring::learn(const Measured& asked, const ExperimentJudged& judged, double delta) {
     m_verdicts << measuredVerdict(asked, judged, delta);
-    knowTurns(asked, judged, delta, flipContext(m_stage.live().history()->config(), asked.id), "In this run.");
+    const std::string context = flipContext(m_stage.live().history()->config(), asked.id);
+    knowTurns(asked, judged, delta, context, "In this run.");
     showBadges();
+    if (judged.pairs == 0) return;
+    MeasuredPair newest = pairOf({.id = asked.id, .from = asked.from, .to = asked.to, .context = context, .delta = delta, .judged = judged});
+    const auto known = std::ranges::find_if(m_pairs, [&](const MeasuredPair& pair) { return pair.of(asked.id, context, asked.from, asked.to); });
+    if (known == m_pairs.end()) return m_pairs.push_back(std::move(newest));
+    newest.add(*known);
+    *known = std::move(newest);
+}
+
+// A replay shows what was known then, which nobody has kept.
+void FlipWiring::lookBack(LiveFeed& feed, const SwitchApplied& flip) {
+    m_before.reset();
+    if (m_stage.replaying()) return;
+    const std::string context = flipContext(feed.history()->config(), flip.id);
+    for (const MeasuredPair& pair : m_pairs)
+        if (pair.of(flip.id, context, flip.from, flip.to)) m_before = pair;
 }
 
 void FlipWiring::know(const MeasuredTurns& measured) {
@@ -140,6 +164,7 @@ void FlipWiring::showReading(bool inPassing) {
         titles << titleOf(flip.id);
     }
     FlipStripReading strip = stripOf(*reading, titles);
+    if (m_before && reading->alone) addMeasuredBefore(strip, reading->flips.back(), *m_before);
     if (!m_stage.replaying() && !reading->over && reading->alone) {
         strip.action = "Measure properly";
         strip.actionHint =

@@ -54,6 +54,8 @@ private:
     void know(const SwitchApplied& flip, const std::string& context, const FlipEffect& effect, const QString& where);
     void know(const MeasuredTurns& measured);
     void knowTurns(const Measured& asked, const ExperimentJudged& judged, double delta, const std::string& context, const QString& where);
+    // Two values that take part in nothing but this flip: what was found of them before it, for the strip.
+    void lookBack(LiveFeed& feed, const SwitchApplied& flip);
     // Each switch has the badge of the context that the panel shows, or none.
     void showBadges();
     const SwitchInfo* find(const std::string& id);
@@ -69,6 +71,8 @@ private:
     Stage& m_stage;
     FlipMeter m_meter;
     std::map<std::pair<std::string, std::string>, Badge> m_badges;  // by switch and context
+    std::vector<MeasuredPair> m_pairs;                              // measured properly, here and before
+    std::optional<MeasuredPair> m_before;                           // of the newest flip, as it was known when it was made
     SwitchCatalogue m_catalogue;
     QStringList m_verdicts;  // of the live run's flips
     std::optional<RunSummary> m_ended;

@@ -137,6 +137,12 @@ void SessionsReader::measureFlips(const Machine& machine) {
     });
 }
 
+void SessionsReader::measurePairs(const Machine& machine) {
+    m_thread.post([this, machine] {
+        if (auto pairs = measuredPairs(m_database, machine)) answer(this, [this, pairs = std::move(*pairs)] { Q_EMIT pairsMeasured(pairs); });
+    });
+}
+
 void SessionsReader::purge() {
     // Nothing to tell when it fails: another program may hold the file, and the next start tries again.
     m_thread.post([path = m_database] {

@@ -32,6 +32,7 @@ public:
     void restore(std::int64_t session);
     void writeTable(const QString& path, const QString& text);  // of the page Sessions
     void measureFlips(const Machine& machine);                  // answered by flipsMeasured() and turnsMeasured(): what the switches did here
+    void measurePairs(const Machine& machine);                  // answered by pairsMeasured(): two values of a switch, measured properly
     void purge();                                               // what was deleted in earlier starts
     // The stored configuration, then `use` on the GUI thread; a failure is told by failed().
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
@@ -45,6 +46,7 @@ Q_SIGNALS:
     void removed(qint64 session, const QString& name);
     void flipsMeasured(const std::vector<stepscope::MeasuredFlip>& flips);
     void turnsMeasured(const std::vector<stepscope::MeasuredTurns>& turns);
+    void pairsMeasured(const std::vector<stepscope::MeasuredPair>& pairs);
     void told(const QString& sentence);  // something worth a line in the log
 
 private:

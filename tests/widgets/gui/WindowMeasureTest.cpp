@@ -108,6 +108,62 @@ TEST_F(WindowMeasureTest, WhatWasMeasuredStandsAgainInTheNextStartInItsContextAl
     EXPECT_TRUE(chip());
 }
 
+TEST_F(WindowMeasureTest, TheStripOfALaterFlipSaysWhatWasMeasuredBeforeFromItsBeginningOn) {
+    open();
+    window().resize(1024, 640);
+    startLong();
+    choose("amp", "Measure bf16 beside off in this run");
+    ASSERT_TRUE(says("loss of this run may move")) << strip().note.toStdString();
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(says("bf16 is used from here on")) << strip().note.toStdString();
+    ASSERT_TRUE(reaches(live().numbers(1).step + 60));
+    Q_EMIT window().experiment().row("amp")->committed("amp", "off");
+    ASSERT_TRUE(says("measuring:")) << strip().note.toStdString();
+    ASSERT_TRUE(strip().heading.endsWith("bf16 → off")) << strip().heading.toStdString();
+    const auto before = [&] { return strip().figures.empty() ? FlipStripReading::Figure{} : strip().figures.back(); };
+    EXPECT_EQ(before().name, "measured before");
+    EXPECT_EQ(before().medians, "in turns, once");
+    EXPECT_TRUE(before().change.startsWith("slower by 19.4 %")) << "in the flip's direction: " << before().change.toStdString();
+    EXPECT_EQ(before().verdict, FlipStripReading::Verdict::Worse);
+    const std::size_t figures = strip().figures.size();
+    QCoreApplication::processEvents();
+    const QRect button = action()->geometry(), all = window().flipStrip().geometry();
+    picture(window(), "flip-measured-before-1024");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !strip().note.contains("measuring:"); }, 20'000)) << strip().note.toStdString();
+    QCoreApplication::processEvents();
+    EXPECT_EQ(strip().figures.size(), figures);
+    EXPECT_EQ(before().name, "measured before");
+    EXPECT_EQ(action()->geometry(), button);
+    EXPECT_EQ(window().flipStrip().geometry(), all);
+    picture(window(), "flip-measured-before-told-1024");
+    // Another switch has no such past.
+    ASSERT_TRUE(reaches(live().numbers(1).step + 60));
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().heading.endsWith("caching → system"); }, 10'000)) << strip().heading.toStdString();
+    EXPECT_NE(before().name, "measured before");
+}
+
+TEST_F(WindowMeasureTest, AFlipThatCannotBeComparedSaysWhatWasMeasuredBeforeInWords) {
+    open();
+    startLong();
+    choose("amp", "Measure bf16 beside off in this run");
+    ASSERT_TRUE(says("loss of this run may move")) << strip().note.toStdString();
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(says("bf16 is used from here on")) << strip().note.toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    place.reset();
+    open();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+    Q_EMIT window().experiment().row("amp")->committed("amp", "off");
+    press("Run");
+    ASSERT_TRUE(reaches(2));
+    Q_EMIT window().experiment().row("amp")->committed("amp", "bf16");
+    ASSERT_TRUE(says("not compared")) << strip().note.toStdString();
+    EXPECT_TRUE(strip().note.contains("; measured before: faster by 24.0 % [")) << strip().note.toStdString();
+    EXPECT_TRUE(strip().note.endsWith(", once")) << strip().note.toStdString();
+}
+
 TEST_F(WindowMeasureTest, WhatARunMeasuredIsShownAndReportedOneByOne) {
     open();
     window().resize(1280, 800);
