@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -37,6 +38,16 @@ ChosenExperiment chosenExperiment(const std::vector<Event>& events, std::int64_t
         chosen.number = number;
     }
     return chosen;
+}
+
+ExperimentHistory ExperimentHistory::after(std::size_t pairs) const {
+    ExperimentHistory then;
+    then.m_began = m_began;
+    then.m_pairs.assign(m_pairs.begin(), m_pairs.begin() + static_cast<std::ptrdiff_t>(std::min(pairs, m_pairs.size())));
+    if (!then.m_pairs.empty()) then.m_newest = then.m_pairs.back();
+    const std::int64_t last = then.m_newest ? then.m_newest->pair : -1;
+    std::ranges::copy_if(m_blocks, std::back_inserter(then.m_blocks), [&](const BlockDone& block) { return block.pair <= last; });
+    return then;
 }
 
 SideFacts ExperimentHistory::facts(Arm arm) const {

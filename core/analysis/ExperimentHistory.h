@@ -37,6 +37,8 @@ public:
     const std::vector<BlockDone>& blocks() const { return m_blocks; }
     const std::vector<ExperimentJudged>& pairs() const { return m_pairs; }      // one a pair, as judged when it was made
     const std::optional<ExperimentJudged>& newest() const { return m_newest; }  // the last of them; over when it has ended
+    // As it was when so many of the pairs had been judged: without its end, and without what was captured after it.
+    ExperimentHistory after(std::size_t pairs) const;
     SideFacts facts(Arm arm) const;
     double speedRatio() const;  // B's tokens a second over A's, of all steps that counted
     // Seconds to give the same question when it is asked again: those that it had, or, where they did not decide it and its pairs say how long it

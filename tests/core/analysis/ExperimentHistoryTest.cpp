@@ -47,6 +47,37 @@ TEST(ExperimentHistory, SumsUpWhatCountsAndLeavesPilotAndDiscardedPairsOut) {
     EXPECT_EQ(history.pairs().size(), 2u);
 }
 
+TEST(ExperimentHistory, IsAsItWasAfterEachOfItsPairs) {
+    ExperimentHistory whole;
+    const auto grow = [](ExperimentHistory& history, int pair) {
+        history.add(block(pair, Arm::A, 20 + pair));
+        history.add(block(pair, Arm::B, 10));
+        history.add(ExperimentJudged{.pair = pair, .ratio = 2.0 + pair, .pairs = pair + 1});
+    };
+    whole.add(ExperimentBegan{.seed = 7});
+    whole.add(block(-1, Arm::A, 500));
+    for (int pair = 0; pair < 4; ++pair) grow(whole, pair);
+    whole.add(block(4, Arm::B, 10));  // its pair was never finished
+    whole.add(ExperimentJudged{.over = true, .outcome = "faster", .pairs = 4});
+    ExperimentHistory then;
+    then.add(ExperimentBegan{.seed = 7});
+    then.add(block(-1, Arm::A, 500));
+    for (std::size_t pairs = 0; pairs <= 4; ++pairs) {
+        const ExperimentHistory replayed = whole.after(pairs);
+        EXPECT_EQ(replayed.began()->seed, 7);
+        EXPECT_EQ(replayed.pairs().size(), pairs);
+        EXPECT_EQ(replayed.blocks().size(), then.blocks().size()) << pairs;
+        EXPECT_EQ(replayed.newest().has_value(), pairs > 0);
+        if (pairs > 0) {
+            EXPECT_FALSE(replayed.newest()->over);
+            EXPECT_EQ(replayed.newest()->ratio, then.newest()->ratio);
+            EXPECT_EQ(replayed.facts(Arm::A).msPerStep, then.facts(Arm::A).msPerStep);
+        }
+        grow(then, static_cast<int>(pairs));
+    }
+    EXPECT_EQ(whole.after(99).pairs().size(), 4u);
+}
+
 TEST(ExperimentHistory, SaysBetweenWhichMeansMostBlocksLie) {
     ExperimentHistory history;
     for (int pair = 0; pair <= 10; ++pair) {

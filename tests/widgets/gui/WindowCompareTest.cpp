@@ -24,12 +24,14 @@
 #include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/compare/DifferenceRow.h"
 #include "widgets/panels/compare/MemoryBars.h"
+#include "widgets/panels/compare/PairReplay.h"
 #include "widgets/panels/compare/WaterfallChart.h"
 #include "widgets/panels/compare/WhyPane.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/run/ScrubBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
@@ -135,6 +137,21 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     EXPECT_EQ(result().chart()->pairs().size(), pairs);
     EXPECT_TRUE(result().progress().contains("session 1")) << result().progress().toStdString();
     EXPECT_FALSE(place->stage().replaying()) << "it is no run to replay";
+    // And as it was after each of its pairs.
+    PairReplay* replay = result().replay();
+    ASSERT_TRUE(replay->isVisible());
+    QTest::keyClick(replay->bar(), Qt::Key_Home);
+    QTest::keyClick(replay->bar(), Qt::Key_Right);
+    EXPECT_EQ(result().chart()->pairs().size(), 1u);
+    EXPECT_TRUE(result().verdict().startsWith("After pair 1: ")) << result().verdict().toStdString();
+    const QSize usual = window().size();
+    window().resize(1024, 640);
+    QTest::keyClick(replay->bar(), Qt::Key_Right);
+    QCoreApplication::processEvents();
+    picture(window(), "compare-replayed-1024");
+    window().resize(usual);
+    QTest::keyClick(replay->bar(), Qt::Key_End);
+    EXPECT_EQ(result().verdict(), verdict);
     // Asked again: the earlier answer is named, and the coins are others.
     QTest::mouseClick(on(result(), "Repeat"), Qt::LeftButton);
     ASSERT_TRUE(place->runs().measuring());

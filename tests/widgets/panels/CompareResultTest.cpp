@@ -13,6 +13,8 @@
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/compare/MemoryBars.h"
+#include "widgets/panels/compare/PairReplay.h"
+#include "widgets/panels/run/ScrubBar.h"
 
 namespace stepscope {
 namespace {
@@ -193,7 +195,7 @@ TEST_F(CompareResultTest, OneThatWasCutOffShowsWhatItHad) {
     EXPECT_TRUE(result.progress().contains("cut off"));
     EXPECT_EQ(result.verdict(), "No verdict: it was cut off");
     EXPECT_EQ(result.chart()->pairs().size(), 5u);
-    EXPECT_EQ(result.facts()->cell("mean step", 0), "55.0\u202Fms");
+    EXPECT_EQ(result.facts()->cell("mean step", 0), "60.5\u202Fms");
 }
 
 TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
@@ -225,6 +227,57 @@ TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {
     QCoreApplication::processEvents();
     EXPECT_EQ(button("Stop")->mapTo(&result, QPoint()), stop);
     EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
+}
+
+TEST_F(CompareResultTest, OneThatIsOverIsGoneThroughPairByPairAndNothingMoves) {
+    begin();
+    for (int i = 0; i < 9; ++i) pair(i, 1.2 + 0.01 * i, i == 3, 1.1, 1.3);
+    show(CompareView::Stage::Pairs, true);
+    EXPECT_FALSE(result.replay()->isVisible()) << "it goes on";
+    QCoreApplication::processEvents();
+    const QPoint chart = result.chart()->mapTo(&result, QPoint());
+    history->add(ExperimentJudged{.over = true, .outcome = "faster", .ratio = 1.24, .low = 1.1, .high = 1.3, .floor = 1.01, .pairs = 8, .left = 1});
+    show(CompareView::Stage::Over);
+    QCoreApplication::processEvents();
+    ASSERT_TRUE(result.replay()->isVisible());
+    EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
+    const QString verdict = result.verdict(), basis = result.basis();
+    EXPECT_TRUE(result.replay()->place().startsWith("pair 9 of 9")) << result.replay()->place().toStdString();
+    ScrubBar* bar = result.replay()->bar();
+    const QRect place = bar->geometry();
+    for (int i = 0; i < 5; ++i) QTest::keyClick(bar, Qt::Key_Left);
+    EXPECT_TRUE(result.replay()->place().startsWith("pair 4 of 9")) << result.replay()->place().toStdString();
+    EXPECT_TRUE(result.verdict().startsWith("After pair 4: ")) << result.verdict().toStdString();
+    EXPECT_EQ(result.chart()->pairs().size(), 4u);
+    EXPECT_TRUE(result.chart()->pairs().back().left);
+    EXPECT_TRUE(result.basis().contains("1.230 [1.100, 1.300]")) << result.basis().toStdString();
+    EXPECT_EQ(result.facts()->cell("mean step", 0), "55.0\u202Fms") << "of the three pairs that count by then";
+    QCoreApplication::processEvents();
+    EXPECT_EQ(bar->geometry(), place);
+    EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
+    show(CompareView::Stage::Over);  // the same again, as when its memory was looked up
+    EXPECT_TRUE(result.verdict().startsWith("After pair 4: ")) << result.verdict().toStdString();
+    QTest::keyClick(bar, Qt::Key_Home);
+    EXPECT_EQ(result.verdict(), "Before the first pair");
+    EXPECT_TRUE(result.chart()->pairs().empty());
+    EXPECT_EQ(result.basis(), "");
+    QTest::keyClick(bar, Qt::Key_End);
+    EXPECT_EQ(result.verdict(), verdict);
+    EXPECT_EQ(result.basis(), basis);
+    EXPECT_EQ(result.chart()->pairs().size(), 9u);
+    QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(bar->width() * 5 / 9 + 6, bar->height() / 2));
+    EXPECT_EQ(result.chart()->pairs().size(), 5u) << "the nearest pair, not between two";
+    history = std::make_shared<ExperimentHistory>(*history);
+    show(CompareView::Stage::Over);
+    EXPECT_EQ(result.verdict(), verdict) << "another one is shown at its end";
+}
+
+TEST_F(CompareResultTest, OfFewerThanTwoPairsThereIsNothingToGoThrough) {
+    begin();
+    pair(0, 1.2);
+    show(CompareView::Stage::CutOff);
+    EXPECT_FALSE(result.replay()->isVisible());
+    EXPECT_EQ(result.chart()->pairs().size(), 1u);
 }
 
 TEST_F(CompareResultTest, OneIsInViewAndAsFarUpAsDownUnlessAllPairsLieFarFromIt) {

@@ -76,6 +76,20 @@ TEST_F(TransportBarTest, MovesByTheKeyboardToo) {
     EXPECT_NEAR(sought[1], 100, 0.1);
 }
 
+TEST(ScrubBar, OfStopsStandsAtThemAloneAndAKeyGoesToTheNext) {
+    ScrubBar bar;
+    bar.resize(200, 26);
+    bar.setStops(4);
+    std::vector<double> sought;
+    QObject::connect(&bar, &ScrubBar::released, [&](double fraction) { sought.push_back(fraction); });
+    QTest::keyClick(&bar, Qt::Key_Right);
+    QTest::keyClick(&bar, Qt::Key_PageDown);
+    QTest::mouseClick(&bar, Qt::LeftButton, {}, QPoint(8 + 184 * 7 / 10, 13));
+    QTest::keyClick(&bar, Qt::Key_End);
+    QTest::keyClick(&bar, Qt::Key_Right);
+    EXPECT_EQ(sought, (std::vector<double>{0.25, 0.5, 0.75, 1, 1}));
+}
+
 TEST_F(TransportBarTest, OffersSpeedsFromOneToAThousand) {
     auto* speeds = bar.findChild<QComboBox*>();
     EXPECT_EQ(speeds->itemData(0).toInt(), 1);

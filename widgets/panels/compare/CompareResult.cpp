@@ -20,6 +20,7 @@
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/EarlierAnswers.h"
 #include "widgets/panels/compare/MemoryBars.h"
+#include "widgets/panels/compare/PairReplay.h"
 #include "widgets/panels/compare/WhyPane.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/timeline/LockedTimelines.h"
@@ -60,6 +61,8 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     layout->setSpacing(space(2));
     layout->addWidget(buildHead());
     layout->addWidget(buildVerdict());
+    m_replay = new PairReplay;
+    layout->addWidget(m_replay);
     m_chart = new RatioChart;
     m_facts = new CompareFacts;
     m_middle = new QHBoxLayout;
@@ -82,6 +85,7 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     layout->addWidget(m_earlier);
     setWidget(inside);
     connect(m_reasons, &WhyPane::placeChosen, this, [this] { QTimer::singleShot(0, this, [this] { ensureWidgetVisible(m_timelines, 0, 0); }); });
+    connect(m_replay, &PairReplay::moved, this, &CompareResult::showThen);
     connect(m_earlier, &EarlierAnswers::chosen, this, &CompareResult::earlierRequested);
     setView(m_view);
 }
@@ -201,12 +205,10 @@ void CompareResult::setView(const CompareView& view) {
     showSides();
     showWhich();
     showProgress();
-    showVerdict();
-    std::vector<RatioPair> pairs;
-    for (const ExperimentJudged& pair : history.pairs())
-        pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
-    m_chart->setPairs(std::move(pairs), delta);
-    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference());
+    using Stage = CompareView::Stage;
+    const bool ended = view.stage == Stage::Over || view.stage == Stage::CutOff || view.stage == Stage::Failed;
+    m_replay->setExperiment(view.history, !view.live && ended);
+    showThen();
     m_memory->setSides(m_view.memoryA, m_view.memoryB);
     m_reasons->setResult(m_view.live ? WaterfallResult() : history.why());
     QStringList notes;
@@ -221,6 +223,26 @@ void CompareResult::setView(const CompareView& view) {
     m_use->setEnabled(view.canUse);
     m_report->setEnabled(history.began().has_value());
     setRepeatable(m_repeatable);
+}
+
+// What was captured and learnt behind the last pair stays as it is: it belongs to none of them.
+void CompareResult::showThen() {
+    if (m_replay->atEnd()) {
+        showVerdict();
+        showPairs(*m_view.history);
+        return;
+    }
+    const ExperimentHistory then = m_view.history->after(m_replay->pairs());
+    showVerdictThen(then);
+    showPairs(then);
+}
+
+void CompareResult::showPairs(const ExperimentHistory& history) {
+    std::vector<RatioPair> pairs;
+    for (const ExperimentJudged& pair : history.pairs())
+        pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
+    m_chart->setPairs(std::move(pairs), history.began() ? history.began()->delta : 0.01);
+    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference());
 }
 
 // A stays blue and B vermilion; the letters say it as well.
@@ -282,7 +304,6 @@ void CompareResult::showVerdict() {
     using Stage = CompareView::Stage;
     const ExperimentHistory& history = *m_view.history;
     const double delta = history.began() ? history.began()->delta : 0.01;
-    const double level = history.began() ? (1 - history.began()->alpha) * 100 : 95;
     const auto& judged = history.newest();
     const bool over = judged && judged->over;
     // What failed after the answer was found does not take it back.
@@ -310,6 +331,27 @@ void CompareResult::showVerdict() {
         m_why->setText(m_view.live ? "Please leave this machine to it: what else runs here costs pairs."
                                    : QString("It ended before a pair was made."));
     }
+    showBasis(history);
+}
+
+void CompareResult::showVerdictThen(const ExperimentHistory& then) {
+    const double delta = then.began() ? then.began()->delta : 0.01;
+    const auto& judged = then.newest();
+    m_why->setTone(Tone::Normal);
+    if (judged) {
+        m_verdict->setText(QString("After pair %1: %2").arg(then.pairs().size()).arg(asText(judgedWords(*judged, delta))));
+        m_why->setText(asText(judged->why));
+    } else {
+        m_verdict->setText("Before the first pair");
+        m_why->setText("Nothing was known yet but how long a turn must be and how much pairs scatter.");
+    }
+    showBasis(then);
+}
+
+void CompareResult::showBasis(const ExperimentHistory& history) {
+    const double delta = history.began() ? history.began()->delta : 0.01;
+    const double level = history.began() ? (1 - history.began()->alpha) * 100 : 95;
+    const auto& judged = history.newest();
     QString basis;
     if (judged && std::isfinite(judged->ratio)) {
         basis = QString("time of A ÷ time of B %1").arg(judged->ratio, 0, 'f', 3);

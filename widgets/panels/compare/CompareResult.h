@@ -17,6 +17,7 @@ class EarlierAnswers;
 class ElidedLabel;
 class LockedTimelines;
 class MemoryBars;
+class PairReplay;
 class RatioChart;
 class TitleButton;
 class ToneLabel;
@@ -41,7 +42,8 @@ public:
     QString basis() const;
     QString progress() const;
     MemoryBars* memory() const { return m_memory; }
-    QComboBox* which() const { return m_which; }  // out of sight where the session holds one experiment
+    PairReplay* replay() const { return m_replay; }  // of one that is over: what was known after each pair
+    QComboBox* which() const { return m_which; }     // out of sight where the session holds one experiment
 
 Q_SIGNALS:
     void stopRequested();
@@ -62,7 +64,11 @@ private:
     QWidget* buildVerdict();
     QWidget* buildActions();
     void showProgress();
+    void showPairs(const ExperimentHistory& history);
+    void showThen();  // what was known at the pair that is replayed; at its end, all
     void showVerdict();
+    void showVerdictThen(const ExperimentHistory& then);
+    void showBasis(const ExperimentHistory& history);
     void showSides();
     void showWhich();
     void fold();
@@ -75,6 +81,7 @@ private:
     QComboBox* m_which;
     QProgressBar* m_bar;
     ElidedLabel *m_verdict, *m_why, *m_basis, *m_method;
+    PairReplay* m_replay;
     RatioChart* m_chart;
     CompareFacts* m_facts;
     MemoryBars* m_memory;

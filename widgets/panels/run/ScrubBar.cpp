@@ -22,7 +22,11 @@ ScrubBar::ScrubBar(QWidget* parent) : QWidget(parent) {
 }
 
 double ScrubBar::fractionAt(double x) const {
-    return std::clamp((x - kMargin) / std::max(1.0, width() - 2 * kMargin), 0.0, 1.0);
+    return nearestStop((x - kMargin) / std::max(1.0, width() - 2 * kMargin));
+}
+double ScrubBar::nearestStop(double fraction) const {
+    const double within = std::clamp(fraction, 0.0, 1.0);
+    return m_stops > 0 ? std::round(within * m_stops) / m_stops : within;
 }
 double ScrubBar::xOf(double fraction) const {
     return kMargin + fraction * (width() - 2 * kMargin);
@@ -37,6 +41,10 @@ void ScrubBar::setPosition(double fraction) {
 void ScrubBar::setMarks(std::vector<ScrubMark> marks) {
     m_marks = std::move(marks);
     update();
+}
+
+void ScrubBar::setStops(int count) {
+    m_stops = std::max(0, count);
 }
 
 void ScrubBar::paintEvent(QPaintEvent*) {
@@ -88,19 +96,20 @@ void ScrubBar::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void ScrubBar::keyPressEvent(QKeyEvent* event) {
+    const double little = m_stops > 0 ? 1.0 / m_stops : 0.01, much = std::max(little, 0.1);
     double to = m_position;
     switch (event->key()) {
         case Qt::Key_Left:
-            to -= 0.01;
+            to -= little;
             break;
         case Qt::Key_Right:
-            to += 0.01;
+            to += little;
             break;
         case Qt::Key_PageUp:
-            to -= 0.1;
+            to -= much;
             break;
         case Qt::Key_PageDown:
-            to += 0.1;
+            to += much;
             break;
         case Qt::Key_Home:
             to = 0;
@@ -111,7 +120,7 @@ void ScrubBar::keyPressEvent(QKeyEvent* event) {
         default:
             return QWidget::keyPressEvent(event);
     }
-    setPosition(std::clamp(to, 0.0, 1.0));
+    setPosition(nearestStop(to));
     Q_EMIT released(m_position);
 }
 
@@ -123,6 +132,8 @@ bool ScrubBar::event(QEvent* event) {
         if (std::abs(xOf(mark.fraction) - help->pos().x()) < 6) nearest = &mark;
     if (nearest != nullptr)
         QToolTip::showText(help->globalPos(), nearest->label, this);
+    else if (!toolTip().isEmpty())
+        QToolTip::showText(help->globalPos(), toolTip(), this);
     else
         QToolTip::hideText();
     return true;
