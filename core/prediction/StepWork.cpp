@@ -3,6 +3,32 @@
 #include "core/base/AttentionWork.h"
 
 namespace stepscope {
+namespace {
+
+constexpr double kFloatBytes = 4;
+
+// Of each weight.
+double bytesOfUpdate(OptimizerKind optimizer) {
+    switch (optimizer) {
+        case OptimizerKind::Loop:
+        case OptimizerKind::Foreach:
+            // Eight operations: the decay 2, the first moment 3, the second 2 and 3, its root 2, divided 2, epsilon 2, the step 4.
+            return 20 * kFloatBytes;
+        case OptimizerKind::Fused:
+        case OptimizerKind::FusedWithClipping:
+            return 7 * kFloatBytes;  // weight and both moments there and back, the gradient there
+        case OptimizerKind::EightBit:
+            return 3 * kFloatBytes + 2 * 2;
+    }
+    return 0;
+}
+
+double bytesOfClipping(const RunPlan& plan) {
+    const bool scales = plan.maxNorm > 0 && plan.optimizer != OptimizerKind::FusedWithClipping;
+    return scales ? 3 * kFloatBytes : kFloatBytes;
+}
+
+}  // namespace
 
 StepWork stepWork(const RunPlan& plan, const ModelSizes& sizes) {
     const auto real = [](std::int64_t value) { return static_cast<double>(value); };
@@ -21,8 +47,9 @@ StepWork stepWork(const RunPlan& plan, const ModelSizes& sizes) {
     work.head = 3 * 2 * width * real(sizes.vocabulary) * work.tokens;
     work.products = (3 * layers + again) * block * work.tokens + work.head;
     work.attention = (layers * (forward + backward) + (plan.recompute.attentionOnly ? layers : again) * forward) * work.tokens;
-    const double momentBytes = plan.optimizer == OptimizerKind::EightBit ? 1 : 4;
-    work.updateBytes = real(sizes.parameters) * (2 * 4 + 4 + 2 * 2 * momentBytes) / real(plan.momentShares);
+    work.updateBytes = real(sizes.parameters) * bytesOfUpdate(plan.optimizer) / real(plan.momentShares);
+    work.clipBytes = real(sizes.parameters) * bytesOfClipping(plan);
+    work.clearingBytes = plan.keepsGradients ? real(sizes.parameters) * 4 * kFloatBytes : 0;
     return work;
 }
 

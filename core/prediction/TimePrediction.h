@@ -1,5 +1,6 @@
 // What a change is predicted to do to the time of a step, from what this machine was measured to reach: products and attention of another number
-// format or another size. Whatever else changes cannot be told from peaks and is left to a measurement. Torch-free; any thread.
+// format or another size, and the bytes that an update moves. Whatever else changes cannot be told from peaks and is left to a measurement.
+// Torch-free; any thread.
 #pragma once
 #include <string>
 
@@ -24,8 +25,10 @@ struct TimePrediction {
 };
 
 // now: the plan that was timed, with its work; other: the plan to be told of. Known where the two differ in nothing but: the number format of
-// products (both peaks measured), written-out or the library's attention (both measured), batch size, accumulation, and blocks that are run again.
-// Products take FLOP ÷ peak, at most the time that was measured; all that is no product and no attention stays as it is, by token or by update.
+// products (both peaks measured), written-out or the library's attention (both measured), batch size, accumulation, blocks that are run again, and,
+// where the update takes as long as memory needs for its bytes, how often AdamW in float32 goes over them and whether gradients are kept.
+// Products take FLOP ÷ peak and updates bytes ÷ bandwidth, at most the time that was measured; all that is neither, nor attention, stays as it is, by
+// token or by update.
 TimePrediction predictTime(const RunPlan& now, const RunPlan& other, const ModelSizes& sizes, const StepTimes& times, const MachinePeaks& peaks);
 
 }  // namespace stepscope

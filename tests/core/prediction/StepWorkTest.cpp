@@ -36,6 +36,21 @@ TEST(StepWork, CountsWhatIsRunAgain) {
     EXPECT_GT(stepWork(again, kSizes).attention, plain.attention);
 }
 
+TEST(StepWork, CountsThePassesOfAnUpdateOverMemory) {
+    RunPlan loop = plan();
+    loop.optimizer = OptimizerKind::Loop;
+    EXPECT_EQ(stepWork(loop, kSizes).updateBytes, 1000.0 * 4 * (2 + 3 + 2 + 3 + 2 + 2 + 2 + 4));
+    EXPECT_EQ(stepWork(loop, kSizes).clipBytes, 1000.0 * 4) << "the norm alone";
+    loop.maxNorm = 1;
+    EXPECT_EQ(stepWork(loop, kSizes).clipBytes, 1000.0 * 4 * 3);
+    loop.optimizer = OptimizerKind::FusedWithClipping;
+    EXPECT_EQ(stepWork(loop, kSizes).clipBytes, 1000.0 * 4) << "it scales them as it reads them";
+    EXPECT_EQ(stepWork(loop, kSizes).updateBytes, 1000.0 * 28);
+    EXPECT_EQ(stepWork(loop, kSizes).clearingBytes, 0);
+    loop.keepsGradients = true;
+    EXPECT_EQ(stepWork(loop, kSizes).clearingBytes, 1000.0 * 4 * (1 + 3));
+}
+
 TEST(StepWork, OfEightBitMomentsMovesFewerBytes) {
     RunPlan eight = plan();
     eight.optimizer = OptimizerKind::EightBit;

@@ -68,6 +68,57 @@ TEST(TimePrediction, OfBlocksRunAgainAddsTheirForwardPass) {
     EXPECT_NEAR(told.ms, 100 + 40 * (stepWork(again, kSizes).products / stepWork(plan(), kSizes).products - 1), 1e-9);
 }
 
+// Of an update that moves 7 floats a weight and one for the norm in 8 of its 10 ms.
+MachinePeaks peaksWithMemory() {
+    MachinePeaks all = peaks();
+    all.bytesPerSecond = 1000 * (28 + 4) / 0.008;
+    return all;
+}
+
+TEST(TimePrediction, OfAnotherUpdateGoesByTheBytesThatItMoves) {
+    RunPlan loop = plan();
+    loop.optimizer = OptimizerKind::Loop;
+    const auto told = predictTime(plan(), loop, kSizes, kTimes, peaksWithMemory());
+    ASSERT_TRUE(told.known);
+    EXPECT_NEAR(told.ms, 100 + 8 * (84.0 / 32 - 1), 1e-9);
+    EXPECT_EQ(told.basis, "the update by the bytes it moves");
+    RunPlan clips = plan(), fused = plan();
+    clips.maxNorm = fused.maxNorm = 1;
+    fused.optimizer = OptimizerKind::FusedWithClipping;
+    MachinePeaks memory = peaks();
+    memory.bytesPerSecond = 1000 * (28 + 12) / 0.008;
+    EXPECT_NEAR(predictTime(clips, fused, kSizes, kTimes, memory).ms, 100 + 8 * (32.0 / 40 - 1), 1e-9) << "no pass to scale the gradients";
+}
+
+TEST(TimePrediction, OfGradientsThatAreKeptAddsTheirPasses) {
+    RunPlan keeps = plan();
+    keeps.keepsGradients = true;
+    const auto told = predictTime(plan(), keeps, kSizes, kTimes, peaksWithMemory());
+    ASSERT_TRUE(told.known);
+    EXPECT_NEAR(told.ms, 100 + 8 * 16.0 / 32, 1e-9);
+    EXPECT_NEAR(predictTime(keeps, plan(), kSizes, kTimes, peaksWithMemory()).ms, 100 - 8 * 16.0 / 32, 1e-9);
+}
+
+TEST(TimePrediction, OfAnUpdateThatMemoryDoesNotBindIsSilent) {
+    RunPlan loop = plan(), low = plan(), eight = plan();
+    loop.optimizer = OptimizerKind::Loop;
+    EXPECT_FALSE(predictTime(plan(), loop, kSizes, kTimes, peaks()).known) << "its bandwidth was not measured";
+    MachinePeaks fast = peaksWithMemory(), slow = peaksWithMemory();
+    fast.bytesPerSecond *= 10;
+    slow.bytesPerSecond /= 10;
+    EXPECT_FALSE(predictTime(plan(), loop, kSizes, kTimes, fast).known) << "something else takes most of it";
+    EXPECT_FALSE(predictTime(plan(), loop, kSizes, kTimes, slow).known) << "a cache holds it";
+    eight.optimizer = OptimizerKind::EightBit;
+    EXPECT_FALSE(predictTime(plan(), eight, kSizes, kTimes, peaksWithMemory()).known);
+    low.precision = Precision::Bf16;
+    RunPlan copies = low;
+    copies.optimizer = OptimizerKind::FusedWithClipping;
+    EXPECT_FALSE(predictTime(low, copies, kSizes, kTimes, peaksWithMemory()).known) << "its narrow copy spares casts elsewhere";
+    RunPlan both = loop;
+    both.fused.norm = true;
+    EXPECT_FALSE(predictTime(plan(), both, kSizes, kTimes, peaksWithMemory()).known) << "one of two changes is not told";
+}
+
 TEST(TimePrediction, OfAnythingElseIsSilent) {
     const auto silent = [](const std::function<void(RunPlan&)>& change) {
         RunPlan other = plan();
