@@ -69,8 +69,13 @@ void countBlocks(SQLite::Database& database, std::int64_t session, std::vector<C
         of.told.bytes += bytes;
         const std::int64_t records = std::max<std::int64_t>(0, select.getColumn(3).getInt64());
         of.told.records += records;
-        if (isSlices(kind)) of.told.slices += records;
-        if (of.told.steps == 0) of.told.end.ns = std::max(of.told.end.ns, select.getColumn(2).getInt64());
+        const std::int64_t end = select.getColumn(2).getInt64();
+        if (isSlices(kind) && records > 0) {
+            of.told.from.ns = of.told.slices == 0 ? begin : std::min(of.told.from.ns, begin);
+            of.told.until.ns = of.told.slices == 0 ? end : std::max(of.told.until.ns, end);
+            of.told.slices += records;
+        }
+        if (of.told.steps == 0) of.told.end.ns = std::max(of.told.end.ns, end);
     }
 }
 

@@ -16,6 +16,7 @@ struct StoredCapture {
     TimeNs end;                             // of its last step; of one that is not told its last record
     std::int64_t records = 0;               // slices, samples, allocations; of these
     std::int64_t slices = 0;                //   what had a begin and an end: operations, kernels, ranges; none: only its sums are stored
+    TimeNs from, until;                     //   where those lie, half-open
     std::int64_t bytes = 0;                 // on the disk, with its share of no other; the level of detail is counted apart
     // How much longer its steps took than those around it that nothing disturbed, by their medians: 0.04 is 4 %. Unknown: too few of them, or it is
     // not among the newest kMostCosted.

@@ -52,6 +52,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"/", "search the sessions"},
         {"Enter, F2, Delete, C", "in the list: replay, rename, delete, details or what differs"},
         {"O", "in the list: lay the chosen sessions over each other"},
+        {"T", "in the list: timelines of two chosen sessions side by side"},
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text; on the page Query run the query"},
         {"Esc", "end a query, close a replay, clear the search, leave a field of the page Text or Query"},

@@ -48,6 +48,7 @@ Workplace::Workplace(const Options& options)
       m_exports({m_window.sessions(), &m_window}, m_runs, m_running, databaseOf(options)),
       m_captures({m_window, m_window.sessions()}, databaseOf(options)),
       m_workers({m_window, m_window.sessions()}, databaseOf(options)),
+      m_sideBySide({m_window, m_window.sessions(), m_captures.dialog()}, databaseOf(options)),
       m_import({m_window, m_window.pages(), m_window.operationsPage(), m_window.timelinePage()}, m_running, m_reader, m_sessions),
       m_demo(m_window.sessions(), m_runs, m_running, m_reader),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),

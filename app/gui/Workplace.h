@@ -8,6 +8,7 @@
 #include "app/gui/captured/CaptureWiring.h"
 #include "app/gui/captured/OperationsWiring.h"
 #include "app/gui/captured/PanesWiring.h"
+#include "app/gui/captured/SideBySideWiring.h"
 #include "app/gui/captured/TimelineWiring.h"
 #include "app/gui/diagnose/DiagnoseWiring.h"
 #include "app/gui/diagnose/TimeWiring.h"
@@ -57,6 +58,7 @@ public:
     OverlayWiring& overlay() { return m_overlay; }
     CapturesWiring& captures() { return m_captures; }
     WorkersWiring& workers() { return m_workers; }
+    SideBySideWiring& sideBySide() { return m_sideBySide; }
 
 private:
     void startDemo(const EngineAnswer& answer);
@@ -89,6 +91,7 @@ private:
     ExportWiring m_exports;
     CapturesWiring m_captures;
     WorkersWiring m_workers;
+    SideBySideWiring m_sideBySide;
     ImportWiring m_import;
     DemoWiring m_demo;
     WindowActions m_actions;

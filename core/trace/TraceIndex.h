@@ -129,6 +129,9 @@ public:
     Result<std::vector<TraceLoss>> losses();
     // Where arrows lead to and come from: launch and kernel, forward and backward operation.
     Result<std::vector<TraceSlice>> flows(const TraceSlice& slice);
+    // Slices of the lane's base blocks that reach into the range, block by block, with what else those blocks hold, until `take` says that it has
+    // enough (false).
+    Status slices(std::int64_t lane, std::int64_t from, std::int64_t to, const std::function<bool(const SliceBlock&, const Slice&)>& take);
 
 private:
     struct Nested {
@@ -141,9 +144,6 @@ private:
     Status cancelled() const;
     // Of a lane's slices that begin in [from, to), each looked at; `only`: those of this name.
     Result<NestedByName> nested(std::int64_t lane, std::int64_t from, std::int64_t to, const std::string* only = nullptr);
-    // Slices of the lane's base blocks in the range, until `take` says that it has enough.
-    Status slices(std::int64_t lane, std::int64_t from, std::int64_t to, const std::function<bool(const SliceBlock&, const Slice&)>& take);
-
     TraceSource& m_source;
     GoesOn m_goesOn;
     std::int64_t m_mostRead;

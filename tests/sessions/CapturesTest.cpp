@@ -65,6 +65,11 @@ TEST_F(StoredCapturesOf, HaveTheirSizes) {
         EXPECT_EQ(stored->captures[i].slices, 10'000);
         EXPECT_GT(stored->captures[i].bytes, 50'000);
         EXPECT_EQ(stored->captures[i].steps, i < 2 ? 1 : 0);
+        const auto begin = static_cast<std::int64_t>(i + 1) * 100'000'000;
+        EXPECT_LT(stored->captures[i].from.ns - begin, 1000) << "where its slices lie";
+        EXPECT_GE(stored->captures[i].from.ns, begin);
+        EXPECT_GT(stored->captures[i].until.ns, begin + 9'999'000);
+        EXPECT_LT(stored->captures[i].until.ns, begin + 10'200'000);
     }
     EXPECT_EQ(storedCaptures(path, 9).error().code, ErrorCode::NotFound);
     EXPECT_EQ(text("SELECT capture, count(*) FROM op GROUP BY capture"), "1|10000\n2|10000\n3|10000\n") << "queries count them alike";

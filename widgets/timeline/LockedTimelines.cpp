@@ -52,6 +52,54 @@ void LockedTimelines::setContent(const TimelineContent& content) {
     m_following = false;
 }
 
+void LockedTimelines::setSides(TimelineContent a, TimelineContent b, qint64 originA, qint64 originB) {
+    m_following = true;
+    // Locked at what is chosen near an edge, one side shows what lies before its own.
+    const double slack = static_cast<double>(a.lanes.end) - static_cast<double>(a.lanes.begin);
+    for (TimelineView* view : {m_a, m_b}) view->setSlack(slack);
+    m_a->setContent(std::move(a));
+    m_b->setContent(std::move(b));
+    m_following = false;
+    for (TimelineView* view : {m_a, m_b}) view->setVisible(true);
+    m_originA = originA;
+    m_originB = originB;
+    choose({}, {}, true);
+    // How wide they are is known when they have their place.
+    QTimer::singleShot(0, this, [this] {
+        m_a->fit();
+        lockAt(m_originA, m_originB, true);
+    });
+}
+
+void LockedTimelines::lockAt(qint64 a, qint64 b, bool followA) {
+    m_offset = static_cast<double>(b) - static_cast<double>(a);
+    if (followA)
+        follow(*m_a, *m_b, m_offset);
+    else
+        follow(*m_b, *m_a, -m_offset);
+}
+
+void LockedTimelines::choose(const std::optional<TraceSlice>& a, const std::optional<TraceSlice>& b, bool inA) {
+    m_a->setSelected(a);
+    m_b->setSelected(b);
+    if (!a || !b) return lockAt(m_originA, m_originB, inA);
+    // Its row may be out of sight; how far it is zoomed is told by the side that was clicked.
+    m_following = true;
+    (inA ? m_b : m_a)->reveal(inA ? *b : *a);
+    m_following = false;
+    lockAt(a->slice.start, b->slice.start, inA);
+}
+
+// A wider view of the one would be held back by the narrower one of the other, that has not been laid out yet.
+void LockedTimelines::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    QTimer::singleShot(0, this, [this] { follow(*m_a, *m_b, m_offset); });
+}
+
+void LockedTimelines::say(const QString& sentence) {
+    m_sentence->setText(sentence);
+}
+
 void LockedTimelines::setSentence(const QString& sentence) {
     m_sentence->setText(sentence);
     for (TimelineView* view : {m_a, m_b}) view->setVisible(sentence.isEmpty());

@@ -188,7 +188,7 @@ void TimelineView::clampView() {
     m_nsPerPixel = std::clamp(m_nsPerPixel, kLeastNsPerPixel, mostNsPerPixel());
     // Of what is shorter than the view the begin is at the left.
     const double most = static_cast<double>(m_content.lanes.end) + length * 0.01 - m_nsPerPixel * lanesRect().width();
-    m_from = std::clamp(m_from, least, std::max(least, most));
+    m_from = std::clamp(m_from, least - m_slack, std::max(least, most) + m_slack);
     m_scroll = std::clamp(m_scroll, 0, std::max(0, m_layout.height() - lanesRect().height()));
 }
 

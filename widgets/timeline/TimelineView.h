@@ -35,6 +35,7 @@ public:
     double nsPerPixel() const { return m_nsPerPixel; }
     void setView(double from, double nsPerPixel);  // ns of the session's clock at the left of the lanes; ns a logical pixel
     void fit();
+    void setSlack(double ns) { m_slack = ns; }  // how far beyond its content it may be moved; of another view that is locked to it
     std::optional<std::pair<qint64, qint64>> range() const { return m_range; }
     const std::optional<TraceSlice>& selected() const { return m_selected; }
     const std::vector<qint64>& marks() const { return m_marks; }
@@ -114,7 +115,7 @@ private:
     std::vector<StyleLook> m_looks;
     std::vector<std::uint32_t> m_colours;  // of m_looks
     std::set<qint64> m_folded;
-    double m_from = 0, m_nsPerPixel = 1e6;
+    double m_from = 0, m_nsPerPixel = 1e6, m_slack = 0;
     int m_scroll = 0;         // logical pixels
     bool m_following = true;  // shows all of what grows
     std::optional<TraceSlice> m_selected;

@@ -1,7 +1,5 @@
 #include "app/gui/measuring/PlaceTimelines.h"
 
-#include <algorithm>
-
 #include "app/gui/captured/OpenedTrace.h"
 #include "widgets/timeline/LockedTimelines.h"
 
@@ -74,23 +72,10 @@ void PlaceTimelines::want(TimelineView& view, const std::vector<TilePlace>& plac
     if (!m_opened || places.empty()) return;
     m_thread.post([this, opened = m_opened, places, shown = &view, known = view.styles()] {
         if (opened->number != m_reading || !opened->index) return;
-        std::vector<LodTilePtr> tiles;
-        QString problem;
-        for (const TilePlace& place : places) {
-            auto read = opened->index->tiles(place.lane, place.level, place.index, place.index);
-            if (read)
-                tiles.insert(tiles.end(), read->begin(), read->end());
-            else if (read.error().code != ErrorCode::Cancelled)
-                problem = QString::fromStdString(read.error().sentence);
-        }
-        auto styles = opened->index->stylesFrom(known);
-        answer(this, [this, number = opened->number, shown, known, tiles = std::move(tiles), styles = std::move(styles), problem] {
+        answer(this, [this, number = opened->number, shown, told = readTiles(*opened->index, places, known)] {
             if (number != m_reading) return;
-            if (!problem.isEmpty()) return m_shown.setSentence(problem);
-            // Another answer may have told some of them meanwhile.
-            const std::size_t told = std::min(shown->styles() - std::min(shown->styles(), known), styles.size());
-            shown->addStyles({styles.begin() + static_cast<std::ptrdiff_t>(told), styles.end()});
-            shown->addTiles(tiles);
+            if (!told.problem.empty()) return m_shown.setSentence(QString::fromStdString(told.problem));
+            showTiles(*shown, told);
         });
     });
 }

@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTableWidget>
 #include <QTest>
+#include <tuple>
 
 #include "widgets/panels/sessions/CapturesDialog.h"
 
@@ -69,6 +70,25 @@ TEST_F(CapturesDialogTest, AsksOnceBeforeOneIsRemoved) {
     dialog.setView({7, {{1, 50, 5, 12'000, 11'000, 240'000}}, 0, {}});
     EXPECT_TRUE(dialog.sentence().startsWith("1 capture, 240\u202FkB on the disk.")) << dialog.sentence().toStdString();
     EXPECT_TRUE(dialog.removeButton()->isEnabled());
+}
+
+TEST_F(CapturesDialogTest, TwoOfThemCanBeLookedAtSideBySide) {
+    QSignalSpy beside(&dialog, &CapturesDialog::sideBySideRequested);
+    dialog.setView(two);
+    dialog.table()->selectRow(0);
+    EXPECT_FALSE(dialog.besideButton()->isEnabled()) << "of the other one only sums are stored";
+    dialog.setView({7, {{1, 50, 5, 12, 11, 24}, {2, 60, 5, 12, 0, 24}, {3, 70, 5, 12, 11, 24}, {4, 80, 5, 12, 11, 24}}, 0, {}});
+    for (const auto& [row, a, b] : {std::tuple(0, 1, 3), std::tuple(2, 1, 3), std::tuple(3, 3, 4)}) {
+        dialog.table()->selectRow(row);
+        ASSERT_TRUE(dialog.besideButton()->isEnabled()) << row;
+        QTest::mouseClick(dialog.besideButton(), Qt::LeftButton);
+        const auto asked = beside.takeFirst();
+        EXPECT_EQ(asked[0].toLongLong(), 7);
+        EXPECT_EQ(asked[1].toLongLong(), a) << row;
+        EXPECT_EQ(asked[2].toLongLong(), b) << row;
+    }
+    dialog.table()->selectRow(1);
+    EXPECT_FALSE(dialog.besideButton()->isEnabled()) << "nothing of it can be shown";
 }
 
 TEST_F(CapturesDialogTest, SaysWhyItIsEmptyAndWhatWentWrong) {

@@ -293,6 +293,31 @@ TEST_F(SessionsPanelTest, OffersToLaySeveralOverEachOtherInTheMenuAndByItsKey) {
     EXPECT_EQ(asked, panel.allSelected());
 }
 
+TEST_F(SessionsPanelTest, OffersTwoTimelinesSideBySideInTheMenuAndByTheirKey) {
+    std::pair<qint64, qint64> asked;
+    QObject::connect(&panel, &SessionsPanel::sideBySideRequested, &panel, [&](qint64 a, qint64 b) { asked = {a, b}; });
+    const auto offered = [&] {
+        Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(0, 0)).center());
+        auto* menu = panel.findChild<QMenu*>();
+        QAction* found = nullptr;
+        for (auto* action : menu->actions())
+            if (action->text() == "Timelines side by side") found = action;
+        if (found != nullptr) found->trigger();
+        delete menu;
+        return found != nullptr;
+    };
+    panel.view().setCurrentIndex(panel.filter().index(0, 0));
+    EXPECT_FALSE(offered()) << "one has nothing beside it";
+    panel.view().selectionModel()->select(panel.filter().index(1, 0), QItemSelectionModel::Select);
+    const auto two = panel.allSelected();
+    ASSERT_EQ(two.size(), 2u);
+    EXPECT_TRUE(offered());
+    EXPECT_EQ(asked, (std::pair<qint64, qint64>(two[0], two[1]))) << "the older one is A";
+    asked = {};
+    QTest::keyClick(&panel.view(), Qt::Key_T);
+    EXPECT_EQ(asked, (std::pair<qint64, qint64>(two[0], two[1])));
+}
+
 TEST_F(SessionsPanelTest, BringsTheLiveRowUpToDateWithoutReadingTheDatabase) {
     panel.model().setLive(3, RunState::Paused, 412, 20.0, 1.5);
     const SessionRow* row = panel.model().find(3);

@@ -55,11 +55,16 @@ CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
     m_remove = new QPushButton(lineIcon("trash"), "Delete…");
     m_remove->setAutoDefault(false);
     m_remove->setToolTip("Removes the chosen capture for good and gives its room back to the disk; the session stays");
+    m_beside = new QPushButton(lineIcon("layers"), "Side by side…");
+    m_beside->setAutoDefault(false);
+    m_beside->setToolTip(
+        "The timelines of the chosen capture and of the one before it (of the first: the one behind it), locked together; both can be chosen there");
     auto* close = new QPushButton("Close");
     close->setDefault(true);
 
     auto* foot = new QHBoxLayout;
     foot->addWidget(m_remove);
+    foot->addWidget(m_beside);
     foot->addStretch(1);
     foot->addWidget(close);
     auto* layout = new QVBoxLayout(this);
@@ -68,6 +73,11 @@ CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
     layout->addLayout(foot);
     resize(520, 300);
     connect(m_remove, &QPushButton::clicked, this, &CapturesDialog::confirm);
+    connect(m_beside, &QPushButton::clicked, this, [this] {
+        const CaptureRow *one = chosen(), *other = besideChosen();
+        if (one == nullptr || other == nullptr) return;
+        Q_EMIT sideBySideRequested(m_session, std::min(one->number, other->number), std::max(one->number, other->number));
+    });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
     connect(m_table, &QTableWidget::itemSelectionChanged, this, &CapturesDialog::showState);
     showState();
@@ -115,11 +125,30 @@ void CapturesDialog::setProblem(const QString& sentence) {
     showState();
 }
 
+const CaptureRow* CapturesDialog::chosen() const {
+    const int row = m_table->currentRow();
+    return m_waiting || row < 0 || row >= static_cast<int>(m_view.captures.size()) ? nullptr : &m_view.captures[static_cast<std::size_t>(row)];
+}
+
+// The nearest before it that has something to show, else the nearest behind it.
+const CaptureRow* CapturesDialog::besideChosen() const {
+    const CaptureRow* one = chosen();
+    if (one == nullptr || one->slices == 0) return nullptr;
+    const CaptureRow *before = nullptr, *behind = nullptr;
+    for (const CaptureRow& other : m_view.captures) {
+        if (other.slices == 0 || &other == one) continue;
+        if (&other < one)
+            before = &other;
+        else if (behind == nullptr)
+            behind = &other;
+    }
+    return before != nullptr ? before : behind;
+}
+
 // Asked once: it cannot be undone.
 void CapturesDialog::confirm() {
-    const int row = m_table->currentRow();
-    if (m_waiting || row < 0 || row >= static_cast<int>(m_view.captures.size())) return;
-    const CaptureRow one = m_view.captures[static_cast<std::size_t>(row)];
+    if (chosen() == nullptr) return;
+    const CaptureRow one = *chosen();
     auto* question =
         new QMessageBox(QMessageBox::Question, "Delete a capture",
                         QString("Delete capture %1 of session %2 for good? Its %3 are given back to the disk. The steps, charts and other "
@@ -146,7 +175,8 @@ void CapturesDialog::showState() {
     const bool bad = !m_waiting && (!m_problem.isEmpty() || !m_view.problem.isEmpty());
     m_sentence->setTone(bad ? Tone::Error : Tone::Muted);
     m_table->setVisible(!m_view.captures.empty());
-    m_remove->setEnabled(!m_waiting && m_table->currentRow() >= 0 && m_table->currentRow() < static_cast<int>(m_view.captures.size()));
+    m_remove->setEnabled(chosen() != nullptr);
+    m_beside->setEnabled(besideChosen() != nullptr);
     if (m_removing > 0) return m_sentence->setText(QString("Removing capture %1 and giving its room back.").arg(m_removing));
     if (m_waiting) return m_sentence->setText("Reading the captures.");
     if (bad) return m_sentence->setText(m_problem.isEmpty() ? m_view.problem : m_problem);

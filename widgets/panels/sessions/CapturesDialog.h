@@ -39,12 +39,16 @@ public:
     QString sentence() const;
     QTableWidget* table() const { return m_table; }
     QPushButton* removeButton() const { return m_remove; }
+    QPushButton* besideButton() const { return m_beside; }
 
 Q_SIGNALS:
     void removeRequested(qint64 session, qint64 number);
+    void sideBySideRequested(qint64 session, qint64 a, qint64 b);  // two of them, as timelines locked together; a is the older
 
 private:
     void confirm();
+    const CaptureRow* chosen() const;  // null: none
+    const CaptureRow* besideChosen() const;
     void showState();
 
     qint64 m_session = 0;
@@ -54,7 +58,7 @@ private:
     qint64 m_removing = 0;
     ToneLabel* m_sentence;
     QTableWidget* m_table;
-    QPushButton* m_remove;
+    QPushButton *m_beside, *m_remove;
 };
 
 }  // namespace stepscope

@@ -180,6 +180,8 @@ void SessionsPanel::showMenu(const QPoint& at) {
     if (several.size() > 1)
         menu->addAction(lineIcon("layers"), QString("Lay %1 sessions over each other").arg(several.size()), this,
                         [this, several] { Q_EMIT overlayRequested(several); });
+    if (several.size() == 2)
+        menu->addAction(lineIcon("layers"), "Timelines side by side", this, [this, several] { Q_EMIT sideBySideRequested(several[0], several[1]); });
     if (row.kind == SessionKind::Run || row.kind == SessionKind::Ladder || row.kind == SessionKind::Tune)
         menu->addAction(lineIcon("range"), "What was measured in it", this, [this, row] { Q_EMIT measurementsRequested(row.id); });
     QAction* resume = menu->addAction(lineIcon("resume"), "Resume from its last checkpoint", this, [this, row] { Q_EMIT resumeRequested(row.id); });
@@ -262,6 +264,8 @@ bool SessionsPanel::eventFilter(QObject* watched, QEvent* event) {
                 Q_EMIT compareRequested(allSelected());
             else if (key == Qt::Key_O)
                 Q_EMIT overlayRequested(allSelected());
+            else if (const auto both = allSelected(); key == Qt::Key_T && both.size() == 2)
+                Q_EMIT sideBySideRequested(both[0], both[1]);
             else
                 return QWidget::eventFilter(watched, event);
             return true;

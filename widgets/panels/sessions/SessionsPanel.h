@@ -51,6 +51,7 @@ Q_SIGNALS:
     void loadRequested(qint64 session);                                // its settings, without a run
     void compareRequested(const std::vector<std::int64_t>& sessions);  // details of one, differences of several
     void overlayRequested(const std::vector<std::int64_t>& sessions);  // laid over each other in the charts; however many are chosen
+    void sideBySideRequested(qint64 a, qint64 b);                      // what was captured in each, as timelines locked together
     void resumeRequested(qint64 session);
     void measurementsRequested(qint64 session);                                      // what was measured within a run or a ladder, one by one
     void exportRequested(qint64 session, const QString& path, const QString& word);  // ExportChoice::word

@@ -1,0 +1,97 @@
+// Two timelines locked together: whichever is moved or zoomed takes the other with it, also where their clocks and lengths differ, and what is chosen
+// on one side stands upon what was found on the other.
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QTest>
+
+#include "TimelineFixture.h"
+#include "widgets/timeline/LockedTimelines.h"
+
+namespace stepscope {
+namespace {
+
+// stepAndKernel() twice, the second time `later` ns.
+struct TwoTraces {
+    MemoryTrace traces[2];
+    TraceIndex indices[2]{TraceIndex(traces[0]), TraceIndex(traces[1])};
+    LockedTimelines both;
+
+    explicit TwoTraces(qint64 later) {
+        for (int side = 0; side < 2; ++side) {
+            for (SliceBlock block : stepAndKernel()) {
+                for (Slice& slice : block.slices) slice.start += side * later;
+                traces[side].add(encodeSlices(block));
+            }
+            traces[side].finish();
+        }
+        both.resize(900, 500);
+        both.show();
+        both.setSides(content(0, 0, millisecondsNs(40)), content(1, later, later + millisecondsNs(40)), 0, later);
+        settle();
+    }
+    TimelineContent content(int side, qint64 begin, qint64 end) {
+        TimelineContent made{.session = side + 1, .lanes = {}, .counters = {}};
+        auto lanes = indices[side].lanes();
+        if (lanes) made.lanes = std::move(*lanes);
+        made.lanes.begin = begin;
+        made.lanes.end = end;
+        return made;
+    }
+    void settle() { QTest::qWait(20); }
+    TraceSlice slice(int side, double ms, int depth) {
+        auto found = indices[side].at(kTrainerLane, depth, millisecondsNs(ms) + both.b().content().lanes.begin * side, 0);
+        EXPECT_TRUE(found && *found) << ms;
+        return found && *found ? **found : TraceSlice{};
+    }
+};
+
+constexpr qint64 kLater = 5'000'000'000;
+
+TEST(TwoTimelines, AreLockedAtTheirOriginsAndFollowEachOther) {
+    TwoTraces two(kLater);
+    LockedTimelines& both = two.both;
+    EXPECT_EQ(both.a().nsPerPixel(), both.b().nsPerPixel());
+    EXPECT_NEAR(both.b().from() - both.a().from(), static_cast<double>(kLater), 1);
+    both.a().setView(static_cast<double>(millisecondsNs(10)), 10'000);
+    EXPECT_EQ(both.b().nsPerPixel(), 10'000);
+    EXPECT_NEAR(both.b().from(), static_cast<double>(kLater + millisecondsNs(10)), 1);
+    both.b().setView(static_cast<double>(kLater + millisecondsNs(5)), 20'000);
+    EXPECT_EQ(both.a().nsPerPixel(), 20'000);
+    EXPECT_NEAR(both.a().from(), static_cast<double>(millisecondsNs(5)), 1);
+    both.a().fit();
+    const double whole = both.a().nsPerPixel();
+    EXPECT_EQ(both.b().nsPerPixel(), whole);
+    both.resize(1400, 500);
+    two.settle();
+    EXPECT_LT(both.a().nsPerPixel(), whole) << "all of it is shown in more room";
+    EXPECT_EQ(both.b().nsPerPixel(), both.a().nsPerPixel()) << "the other one follows when it has its room too";
+    EXPECT_NEAR(both.b().from() - both.a().from(), static_cast<double>(kLater), 1);
+}
+
+TEST(TwoTimelines, StandUponEachOtherAtWhatIsChosenUntilNothingIs) {
+    TwoTraces two(kLater);
+    LockedTimelines& both = two.both;
+    both.a().setView(static_cast<double>(millisecondsNs(8)), 20'000);
+    const TraceSlice a = two.slice(0, 12, 1), b = two.slice(1, 3, 1);
+    ASSERT_NE(a.name, b.name);
+    const double from = both.a().from();
+    both.choose(a, b, true);
+    EXPECT_EQ(both.a().from(), from) << "the side that was clicked stays";
+    EXPECT_NEAR(both.b().xOf(b.slice.start), both.a().xOf(a.slice.start), 0.5);
+    ASSERT_TRUE(both.b().selected().has_value());
+    EXPECT_EQ(both.b().selected()->name, b.name);
+    both.a().setView(from + 100'000, 10'000);
+    EXPECT_NEAR(both.b().xOf(b.slice.start), both.a().xOf(a.slice.start), 0.5) << "and they stay locked there";
+    both.choose(a, {}, true);
+    EXPECT_TRUE(both.a().selected().has_value());
+    EXPECT_FALSE(both.b().selected().has_value());
+    EXPECT_NEAR(both.offset(), static_cast<double>(kLater), 1) << "where the other side has nothing of it the origins hold";
+    both.choose(a, b, false);
+    both.choose({}, {}, false);
+    EXPECT_FALSE(both.a().selected().has_value());
+    EXPECT_NEAR(both.b().from() - both.a().from(), static_cast<double>(kLater), 1);
+}
+
+}  // namespace
+}  // namespace stepscope
