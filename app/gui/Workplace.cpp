@@ -1,5 +1,7 @@
 #include "app/gui/Workplace.h"
 
+#include <QFileInfo>
+
 #include "app/gui/process/Application.h"
 #include "app/gui/process/StartupTrace.h"
 #include "core/events/ConfigKeys.h"
@@ -17,6 +19,13 @@ std::string databaseOf(const Options& options) {
     return options.database.isEmpty() ? defaultDatabasePath() : options.database.toStdString();
 }
 
+// Installed beside each other; where they were built each is in a folder of its own.
+std::string commandLineOf(const Options& options) {
+    if (!options.commandLine.isEmpty()) return options.commandLine.toStdString();
+    const QString here = QCoreApplication::applicationDirPath(), built = here + "/../cli/stepscope-cli";
+    return (QFileInfo::exists(built) ? QFileInfo(built).canonicalFilePath() : here + "/stepscope-cli").toStdString();
+}
+
 }  // namespace
 
 Workplace::Workplace(const Options& options)
@@ -26,7 +35,7 @@ Workplace::Workplace(const Options& options)
       m_replay(databaseOf(options), m_replayed),
       m_stage({m_window.experiment(), m_window.livePage(), m_window.transport(), m_window.textPage(), m_window.log()}, m_live, m_replayed),
       m_running({m_window.experiment(), m_window.hints(), m_window.sessions(), m_window.notice(), m_window.runBar()}, m_runs, m_stage,
-                databaseOf(options)),
+                databaseOf(options), commandLineOf(options)),
       m_text({m_window.textPage()}, m_runs, m_running, m_stage, databaseOf(options)),
       m_experiment({m_window.experiment(), m_window.hints(), m_window.livePage()}, m_runs, m_live),
       m_time(m_window.experiment(), m_window.sessions(), m_runs, m_reader),

@@ -14,6 +14,7 @@
 #include "app/workbench/experiments/StudyRequests.h"
 #include "app/workbench/process/LibraryWarnings.h"
 #include "app/workbench/process/WorkerWaits.h"
+#include "app/workbench/workers/LocalRun.h"
 #include "core/kernels/isa/Isa.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/MachineProbe.h"
@@ -64,6 +65,7 @@ public:
         if (!request.name.empty())
             if (auto good = checkSessionName(request.name); !good) return good.error();
         request.config = *config;
+        if (request.localWorkers > 1) return startLocalRun(*this, std::move(request), sink);
         if (request.workers.rank != 0) {
             request.record = false;
             request.capture.reset();

@@ -50,6 +50,10 @@ struct RunRequest {
     // This process among those that train together; alone = a run as every other. The first one alone records and keeps checkpoints.
     WorkerPlace workers{};
     std::chrono::milliseconds workerPatience{300'000};  // with one that does not come, at the start or to a sum
+    // More: this process is the first of so many on this machine, and the others are started for the run, as processes of the command line's
+    // program (workers/LocalRun.h).
+    int localWorkers = 1;
+    std::string workerProgram{};
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?

@@ -31,6 +31,8 @@ void putBefore(std::vector<T>& all, const std::vector<T>& more) {
     all.insert(all.begin(), more.begin(), more.end());
 }
 
+constexpr std::size_t kLongestText = 64 << 10;  // bytes of what the first worker says to all
+
 }  // namespace
 
 DataParallel::DataParallel(Collectives& group, std::int64_t bucketBytes)
@@ -200,6 +202,24 @@ void DataParallel::passParts(const float* own, const std::vector<std::int64_t>& 
 Wish DataParallel::agree(Wish own) {
     const auto all = gather({static_cast<double>(own)});
     return static_cast<Wish>(static_cast<int>(*std::ranges::max_element(all)));
+}
+
+std::string DataParallel::ofFirst(const std::string& own) {
+    SS_CHECK(own.size() <= kLongestText);
+    const double said = gather({static_cast<double>(own.size())}).front();
+    // As every length that another process says.
+    if (!(said >= 0 && said <= static_cast<double>(kLongestText)))
+        throw WorkersApart(makeError(ErrorCode::Internal,
+                                     "What came from worker 0 is nothing that Stepscope says; start all workers with the same "
+                                     "program."));
+    const auto length = static_cast<std::size_t>(said);
+    if (length == 0) return {};
+    std::string mine = own, all(length * static_cast<std::size_t>(size()), '\0');
+    mine.resize(length);
+    if (const Status gathered = m_group.gather(mine.data(), static_cast<std::int64_t>(length), all.data()); !gathered)
+        throw WorkersApart(gathered.error());
+    all.resize(length);
+    return all;
 }
 
 Status DataParallel::agree(const Status& own) {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -27,8 +28,9 @@ private:
     Error m_error;
 };
 
-// What a worker wants at the boundary between two steps; of all workers' the last one in this order holds.
-enum class Wish { GoOn, Wait, Stop };
+// What a worker wants at the boundary between two steps; of all workers' the last one in this order holds. Change: the first one has been asked to
+// change something, which all hear next (ofFirst) and do before they agree once more.
+enum class Wish { GoOn, Wait, Change, Stop };
 
 constexpr std::int64_t kUsualBucket = 4 << 20;  // bytes that are added up at a time
 
@@ -59,6 +61,8 @@ public:
     // Every worker's numbers, as many of each, by rank; the same with every worker.
     std::vector<double> gather(const std::vector<double>& own);
     Wish agree(Wish own);
+    // The first worker's text, with everybody; what the others give is not looked at.
+    std::string ofFirst(const std::string& own);
     // Whether every worker could; its own reason where this one could not. For what a worker alone must not do.
     Status agree(const Status& own);
 

@@ -17,6 +17,7 @@
 #include "core/program/DataParallel.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
+#include "core/train/SharedFlip.h"
 
 namespace stepscope {
 namespace {
@@ -137,7 +138,11 @@ void Trainer::takeCommands() {
                        [&](const Pause&) { pause(true); },
                        [&](const Resume&) { pause(false); },
                        [&](const Stop&) { m_stopAsked = true; },
-                       [&](const Flip& asked) { flip(asked); },
+                       [&](const Flip& asked) {
+                           if (m_setup.others == nullptr) return flip(asked);
+                           // A script asks each worker for the same one, a person the first: what the first is asked for, all do.
+                           if (m_setup.others->rank() == 0) m_toShare.push_back(asked);
+                       },
                        [&](const Reseed& asked) {
                            if (m_setup.others != nullptr) return onlyAlone("Another seed");
                            m_state.seed = static_cast<std::uint64_t>(asked.seed);
@@ -200,14 +205,14 @@ void Trainer::waitABit() {
     std::this_thread::sleep_for(kPausePoll);
     takeCommands();
     if (m_setup.others == nullptr || m_stopAgreed) return;
-    m_stopAgreed = m_setup.others->agree(m_stopAsked ? Wish::Stop : Wish::Wait) == Wish::Stop;
+    m_stopAgreed = agreeWithOthers(m_stopAsked ? Wish::Stop : Wish::Wait) == Wish::Stop;
     m_stopAsked = m_stopAsked || m_stopAgreed;
 }
 
 // All workers make the next step, or none does.
 void Trainer::meetOthers() {
     while (m_setup.others != nullptr && !m_stopAgreed) {
-        const Wish agreed = m_setup.others->agree(m_stopAsked ? Wish::Stop : Wish::GoOn);
+        const Wish agreed = agreeWithOthers(m_stopAsked ? Wish::Stop : Wish::GoOn);
         if (agreed == Wish::GoOn) return;
         m_stopAgreed = agreed == Wish::Stop;
         m_stopAsked = m_stopAsked || m_stopAgreed;
@@ -215,6 +220,30 @@ void Trainer::meetOthers() {
         std::this_thread::sleep_for(kPausePoll);
         takeCommands();
     }
+}
+
+// What is to be changed comes first, also while they wait: a person sees it at once.
+Wish Trainer::agreeWithOthers(Wish own) {
+    while (true) {
+        const Wish agreed = m_setup.others->agree(own != Wish::Stop && !m_toShare.empty() ? Wish::Change : own);
+        if (agreed != Wish::Change) return agreed;
+        shareFlip();
+    }
+}
+
+void Trainer::shareFlip() {
+    std::string said;
+    if (!m_toShare.empty()) {
+        said = sayFlip(m_toShare.front());
+        m_toShare.erase(m_toShare.begin());
+    }
+    const std::string heard = m_setup.others->ofFirst(said);
+    const auto asked = flipFrom(heard);
+    if (!asked)
+        throw WorkersApart(makeError(ErrorCode::Internal,
+                                     "Worker 0 changes something that this version does not know; start all workers with the "
+                                     "same program."));
+    flip(*asked);
 }
 
 void Trainer::tellHeldUp() {

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/Channel.h"
 #include "core/events/Command.h"
 #include "core/events/EventSink.h"
 #include "core/events/RunEvents.h"
+#include "core/program/DataParallel.h"
 #include "core/program/ProgramFactory.h"
 #include "core/train/ActiveProgram.h"
 #include "core/train/CaptureWindow.h"
@@ -70,6 +72,8 @@ private:
     void waitABit();
     void waitWhile(const std::function<bool()>& held);
     void meetOthers();
+    Wish agreeWithOthers(Wish own);
+    void shareFlip();
     bool writesCheckpoints() const;
     void tellHeldUp();
     void tellFallback(const std::string& fallback);
@@ -116,9 +120,10 @@ private:
     ActiveProgram m_program;
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
-    bool m_stopAgreed = false;  // by all workers
-    bool m_pauseAsked = false;  // by a person
-    bool m_heldUp = false;      // nothing can be recorded, or a checkpoint finds no room
+    bool m_stopAgreed = false;    // by all workers
+    std::vector<Flip> m_toShare;  // asked of the first of several workers, and of the others not yet
+    bool m_pauseAsked = false;    // by a person
+    bool m_heldUp = false;        // nothing can be recorded, or a checkpoint finds no room
     bool m_disturbed = false;
     double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
     std::int64_t m_lostCheckpoints = 0;

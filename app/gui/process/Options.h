@@ -14,6 +14,7 @@ struct Options {
     bool demo = false;
     QStringList settings;  // KEY=VALUE, what the demonstration runs with beyond its preset
     QString database;      // empty = the default one
+    QString commandLine;   // its program, of which other workers are processes; empty = the one beside this program
     qint64 session = 0;    // > 0: opened as a replay
     std::optional<Theme> theme;
     QString screenshot;  // file; empty = none

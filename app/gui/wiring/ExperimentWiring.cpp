@@ -53,6 +53,7 @@ ExperimentWiring::~ExperimentWiring() {
 void ExperimentWiring::engineReady(const EngineAnswer& answer) {
     ExperimentPanel& panel = m_panels.experiment;
     panel.setCatalogue(answer.catalogue);
+    panel.setCores(m_runs.workbench()->machine().cores);
     panel.restore(QSettings());
     panel.setChoice(answer.choice);
 }

@@ -21,8 +21,8 @@ constexpr int kReadingMs = 200;  // digits that change more often cannot be read
 
 }  // namespace
 
-RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, QObject* parent)
-    : QObject(parent), m_panels(panels), m_runs(runs), m_stage(stage), m_database(std::move(database)) {
+RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, std::string workerProgram, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_stage(stage), m_database(std::move(database)), m_workerProgram(std::move(workerProgram)) {
     m_soon.setSingleShot(true);
     m_soon.setInterval(kReadingMs);
     connect(&m_soon, &QTimer::timeout, this, &RunWiring::showReading);
@@ -81,6 +81,8 @@ void RunWiring::runOrPause() {
 void RunWiring::start(RunRequest request) {
     m_panels.notice.hide();
     request.database = m_database;
+    request.localWorkers = m_panels.experiment.workers();
+    request.workerProgram = m_workerProgram;
     m_liveState = RunState::Preparing;
     m_seed = request.config.seed;
     m_heldUp = m_began = m_refused = false;

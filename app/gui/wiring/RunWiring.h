@@ -27,11 +27,12 @@ public:
         NoticeBar& notice;
         RunBar& runBar;
     };
-    RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, QObject* parent = nullptr);
+    // workerProgram: the command line's, of which the other workers of a run are processes.
+    RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, std::string workerProgram, QObject* parent = nullptr);
 
     void run();                      // starts, goes on after a pause, or returns from a replay to the live run
     void runOrPause();               // the space bar
-    void start(RunRequest request);  // fills in the database
+    void start(RunRequest request);  // fills in the database, and how many workers train
     void stop();
     // Of the live run, at its next step; ignored while takesCommands() is false.
     void validate();
@@ -61,7 +62,7 @@ private:
     Panels m_panels;
     RunController& m_runs;
     Stage& m_stage;
-    std::string m_database;
+    std::string m_database, m_workerProgram;
     QString m_engineProblem;
     QString m_aboutSettings;  // what the bar says of the settings
     RunState m_liveState = RunState::Preparing;

@@ -400,6 +400,9 @@ TEST(DataParallel, WhatOneWantsHoldsForAllAndTheStrongestWish) {
         DataParallel others(together.of(rank));
         EXPECT_EQ(others.agree(Wish::GoOn), Wish::GoOn);
         EXPECT_EQ(others.agree(rank == 1 ? Wish::Wait : Wish::GoOn), Wish::Wait);
+        EXPECT_EQ(others.agree(rank == 0 ? Wish::Change : Wish::Wait), Wish::Change);
+        EXPECT_EQ(others.ofFirst(rank == 0 ? "what the first says" : "not this, however long it may be"), "what the first says");
+        EXPECT_EQ(others.ofFirst(rank == 0 ? "" : "nor this"), "");
         EXPECT_EQ(others.agree(rank == 0 ? Wish::Wait : rank == 2 ? Wish::Stop : Wish::GoOn), Wish::Stop);
         EXPECT_TRUE(others.agree(Status()));
         const Status agreed = others.agree(rank == 2 ? Status(makeError(ErrorCode::OutOfMemory, "There is no room.")) : Status());

@@ -17,6 +17,7 @@
 #include "core/program/DataParallel.h"
 #include "core/state/Checkpoint.h"
 #include "core/trace/WorkerTimes.h"
+#include "core/train/SharedFlip.h"
 
 namespace stepscope {
 namespace {
@@ -165,6 +166,61 @@ TEST(WorkersTogether, FlipASwitchBeforeTheSameStep) {
         EXPECT_EQ(applied[0].step, 4);
     }
     EXPECT_EQ(together[0].sink.losses(), together[1].sink.losses());
+}
+
+TEST(WorkersTogether, AFlipAskedOfTheFirstAloneIsMadeByAllBeforeTheSameStep) {
+    Together together(tiny(12));
+    together.after(0, 4, [&] {
+        together[0].commands.push(Flip{"fusion", std::string("kernels")});
+        together[0].commands.push(Flip{"grad-clip", 0.25});
+    });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    for (const int rank : {0, 1}) {
+        const auto applied = together[rank].sink.all<SwitchApplied>();
+        ASSERT_EQ(applied.size(), 2u) << rank;
+        for (const auto& one : applied) EXPECT_EQ(one.step, 4);
+        EXPECT_EQ(applied[0].id, "fusion");
+        EXPECT_EQ(std::get<double>(applied[1].to), 0.25);
+    }
+    EXPECT_EQ(together[0].sink.losses(), together[1].sink.losses());
+}
+
+TEST(WorkersTogether, AFlipAskedOfTheFirstWhileAllWaitIsMadeBeforeTheyGoOn) {
+    Together together(tiny(8));
+    std::jthread person;
+    std::atomic<std::size_t> flipped{0};
+    together.after(0, 3, [&] {
+        together[0].commands.push(Pause{});
+        person = std::jthread([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            together[0].commands.push(Flip{"fusion", std::string("kernels")});
+            for (int look = 0; look < 1000 && flipped == 0; ++look) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                flipped = together[0].sink.all<SwitchApplied>().size();
+            }
+            together[0].commands.push(Resume{});
+        });
+    });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    person.join();
+    EXPECT_EQ(flipped, 1u) << "while it was paused";
+    for (const int rank : {0, 1}) {
+        const auto applied = together[rank].sink.all<SwitchApplied>();
+        ASSERT_EQ(applied.size(), 1u);
+        EXPECT_EQ(applied[0].step, 3);
+    }
+}
+
+TEST(SharedFlip, ComesBackAsItWasAndWhatIsNoneIsNone) {
+    for (const Flip& flip : {Flip{"batch-size", std::int64_t{12}}, Flip{"grad-clip", 1.0}, Flip{"grad-clip", 0.1}, Flip{"amp", std::string("bf16")},
+                             Flip{"checkpointing", std::string()}}) {
+        const auto back = flipFrom(sayFlip(flip));
+        ASSERT_TRUE(back) << sayFlip(flip);
+        EXPECT_EQ(back->id, flip.id);
+        EXPECT_EQ(back->value, flip.value) << sayFlip(flip);
+    }
+    for (const char* said : {"", "amp", "=wbf16", "amp=", "amp=xbf16", "batch-size=i", "batch-size=i12 ", "grad-clip=rtrue"})
+        EXPECT_FALSE(flipFrom(said)) << said;
 }
 
 TEST(WorkersTogether, RoundTheirSumsFromTheSameStepOnWhenThatIsFlipped) {

@@ -95,6 +95,46 @@ TEST_F(ExperimentPanelTest, ShowsWhatDiffersFromThePresetInBoldWithAWayBack) {
     EXPECT_EQ(panel.row("layers")->findChild<NumberEdit*>()->text(), "4");
 }
 
+TEST_F(ExperimentPanelTest, ChoosesWorkersUpToTheCoresAndShowsTheBatchOfAllOfThem) {
+    EXPECT_EQ(panel.workers(), 1);
+    type("workers", "2");
+    EXPECT_EQ(panel.workers(), 1) << "until the cores are known";
+    EXPECT_TRUE(panel.hasProblem());
+    panel.setCores(4);
+    type("workers", "3");
+    EXPECT_FALSE(panel.hasProblem()) << panel.problem().toStdString();
+    EXPECT_EQ(panel.workers(), 3);
+    type("workers", "5");
+    EXPECT_TRUE(panel.problem().contains("workers cannot be \"5\"; it takes a whole number from 1 to 4")) << panel.problem().toStdString();
+    EXPECT_EQ(panel.workers(), 3);
+
+    RunConfig config = panel.config();
+    config.switches["batch-size"] = std::int64_t{12};
+    config.switches["grad-accumulation"] = std::int64_t{2};
+    panel.adopt(config);
+    EXPECT_EQ(panel.workers(), 3);
+    EXPECT_FALSE(panel.hasProblem());
+    EXPECT_TRUE(panel.row("workers")->details().endsWith("3 workers with 24 sequences each: an update takes 72."))
+        << panel.row("workers")->details().toStdString();
+    EXPECT_THAT(sentences("workers"), testing::Contains(QString("batch 72")));
+    QTest::mouseClick(button("workers", "reset"), Qt::LeftButton);
+    EXPECT_EQ(panel.workers(), 1);
+    EXPECT_THAT(sentences("workers"), testing::Not(testing::Contains(QString("batch 24"))));
+}
+
+TEST_F(ExperimentPanelTest, WorkersAreThereAgainAtTheNextStart) {
+    const QTemporaryDir folder;
+    QSettings settings(folder.filePath("settings"), QSettings::IniFormat);
+    panel.setCores(4);
+    type("workers", "4");
+    panel.save(settings);
+    ExperimentPanel other;
+    other.setCatalogue(smallCatalogue());
+    other.setCores(2);
+    ASSERT_TRUE(other.restore(settings));
+    EXPECT_EQ(other.workers(), 2) << "no more than this machine has cores";
+}
+
 TEST_F(ExperimentPanelTest, AsksNobodyToFlipWhileNothingRuns) {
     choose("amp", "bf16");
     EXPECT_EQ(std::get<std::string>(panel.config().switches.at("amp")), "bf16");

@@ -10,6 +10,8 @@
 
 #include "core/analysis/RateDiagnosis.h"
 #include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/ConfigNumbers.h"
 #include "widgets/panels/FoldSection.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/experiment/DataChooser.h"
@@ -67,6 +69,7 @@ void ExperimentPanel::dropMoves() {
 
 void ExperimentPanel::clearProblems() {
     for (auto& [key, row] : m_settings) row->setProblem({});
+    m_workersRow->setProblem({});
     m_switches->clearProblems();
 }
 
@@ -90,6 +93,31 @@ void ExperimentPanel::forgetRefusals() {
         ValueRow* shown = m_switches->row(entry.id);
         if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() == words(m_draft.text(entry.id))) shown->setProblem({});
     }
+}
+
+void ExperimentPanel::setCores(int cores) {
+    m_cores = std::max(1, cores);
+    m_workers = std::min(m_workers, m_cores);
+    m_workersRow->setReason(m_cores > 1 ? QString() : "This machine has one core, and each worker needs one of its own.");
+    showWorkers();
+}
+
+void ExperimentPanel::chooseWorkers(const QString& text) {
+    const auto chosen = parseValue(IntegerRange{1, m_cores}, "workers", text.toStdString());
+    m_workersRow->setProblem(chosen ? QString() : words(chosen.error().sentence));
+    if (chosen) m_workers = static_cast<int>(std::get<std::int64_t>(*chosen));
+    changedByHand();
+}
+
+// What an update takes is of all of them: it is what the learning rate has to suit.
+void ExperimentPanel::showWorkers() {
+    const BatchShape batch = batchShape(m_draft.config());
+    const std::int64_t each = batch.sequences * batch.microBatches, all = m_workers * each;
+    m_workersRow->setValue(QString::number(m_workers), m_workers != 1);
+    const QString sum = QString("%1 workers with %2 sequences each: an update takes %3.").arg(m_workers).arg(each).arg(all);
+    const bool several = m_workers > 1 && each > 0;
+    m_workersRow->setChip(several ? QString("batch %1").arg(all) : QString(), several ? sum : QString());
+    m_workersRow->setHint(several ? sum : QString());
 }
 
 void ExperimentPanel::resetKey(const QString& key) {
@@ -167,6 +195,7 @@ void ExperimentPanel::refresh() {
     m_preset->setCurrentIndex(m_preset->findData(words(m_draft.config().preset)));
     m_data->setData(words(m_draft.config().data), m_draft.changed("data"));
     m_preview->setConfig(m_draft.config());
+    showWorkers();
     showSummaries();
     showProblem();
 }
@@ -191,7 +220,8 @@ void ExperimentPanel::showSummaries() {
     m_dataSection->setSummary(QString("%1, %2").arg(file.fileName().isEmpty() ? words(c.data) : file.fileName(), words(c.tokenizer)));
     m_modelSection->setSummary(QString("%1 layers, %2 heads, %3 wide").arg(c.layers).arg(c.heads).arg(c.width));
     m_scheduleSection->setSummary(QString("%1 steps, lr %2").arg(words(format::count(c.steps))).arg(c.lr, 0, 'g', 3));
-    m_loopSection->setSummary(QString("seed %1, %2").arg(c.seed).arg(c.threads == 0 ? "every core" : QString("%1 threads").arg(c.threads)));
+    m_loopSection->setSummary(QString("seed %1, %2").arg(c.seed).arg(c.threads == 0 ? "every core" : QString("%1 threads").arg(c.threads)) +
+                              (m_workers > 1 ? QString(", %1 workers").arg(m_workers) : QString()));
 }
 
 void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
@@ -261,6 +291,7 @@ bool ExperimentPanel::hasProblem() const {
 }
 
 QString ExperimentPanel::problem() const {
+    if (!m_workersRow->problem().isEmpty()) return m_workersRow->problem();
     for (const auto& [key, row] : m_settings)
         if (!row->problem().isEmpty()) return row->problem();
     for (const auto& entry : m_draft.catalogue()) {
@@ -273,6 +304,7 @@ QString ExperimentPanel::problem() const {
 }
 
 ValueRow* ExperimentPanel::row(const std::string& key) const {
+    if (key == m_workersRow->id().toStdString()) return m_workersRow;
     const auto found = m_settings.find(key);
     return found != m_settings.end() ? found->second : m_switches->row(key);
 }
@@ -288,6 +320,7 @@ void ExperimentPanel::setMemory(const std::string& id, const QString& sentence) 
 void ExperimentPanel::save(QSettings& settings) const {
     settings.remove("experiment");
     settings.setValue("experiment/preset", words(m_draft.config().preset));
+    if (m_workers > 1) settings.setValue("experiment/workers", m_workers);
     for (const auto& [key, text] : m_draft.differences()) settings.setValue("experiment/changed/" + words(key), words(text));
 }
 
@@ -296,6 +329,7 @@ bool ExperimentPanel::restore(const QSettings& settings) {
     const QString preset = settings.value("experiment/preset").toString();
     if (preset.isEmpty() || !m_draft.choosePreset(preset.toStdString())) return false;
     m_restored = true;
+    m_workers = std::clamp(settings.value("experiment/workers", 1).toInt(), 1, m_cores);
     for (const QString& name : settings.allKeys())
         if (name.startsWith("experiment/changed/")) (void)m_draft.set(name.mid(19).toStdString(), settings.value(name).toString().toStdString());
     changedByHand();

@@ -54,6 +54,11 @@ public:
     void setMeasured(const std::string& id, const QString& chip, const QString& sentence);
     void setMemory(const std::string& id, const QString& sentence);  // what its other values would need; for its card
 
+    // With one worker a core at most; until it is told, with one.
+    void setCores(int cores);
+    // Processes that train together on this machine: not a key of the configuration, because a checkpoint goes on with any number of them.
+    int workers() const { return m_workers; }
+
     const RunConfig& config() const { return m_draft.config(); }
     bool hasProblem() const;  // a wrong text somewhere, or setProblem()
     QString problem() const;
@@ -79,6 +84,9 @@ private:
     void buildSections(QVBoxLayout* into);
     void addRows(FoldSection* section, const char* name, const char* whyNewRun);
     void choosePreset(const QString& id);
+    void addWorkers(FoldSection* section);
+    void chooseWorkers(const QString& text);
+    void showWorkers();
     void commit(const QString& key, const QString& text);
     void resetKey(const QString& key);
     void clearProblems();
@@ -111,6 +119,8 @@ private:
     ToneLabel* m_waiting = nullptr;
     QLineEdit* m_filter = nullptr;
     ForecastFoot* m_foot;
+    ValueRow* m_workersRow = nullptr;
+    int m_workers = 1, m_cores = 1;
     QString m_problem, m_dataProblem, m_validationProblem, m_shownProblem;
     std::map<std::string, ValueRow*> m_settings;
 };

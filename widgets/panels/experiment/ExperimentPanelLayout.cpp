@@ -124,7 +124,21 @@ void ExperimentPanel::addRows(FoldSection* section, const char* name, const char
         connect(row, &ValueRow::resetRequested, this, &ExperimentPanel::resetKey);
         m_settings[setting.id] = row;
         section->body()->addWidget(row);
+        if (setting.id == "threads") addWorkers(section);
     }
+}
+
+void ExperimentPanel::addWorkers(FoldSection* section) {
+    constexpr std::int64_t kMost = 256;
+    m_workersRow = new ValueRow("workers", "Workers", IntegerRange{1, kMost});
+    m_workersRow->setSummary("Processes on this machine that train the model together, each with its share of the cores.");
+    m_workersRow->setDetails(
+        "Processes on this machine that train the model together, each with the whole model, its share of the cores and a batch of its own; their "
+        "gradients are added up. The memory and the time below are those of one worker by itself. On the command line: --workers.");
+    m_workersRow->setNewRun("the other workers are started with the run.");
+    connect(m_workersRow, &ValueRow::committed, this, [this](const QString&, const QString& text) { chooseWorkers(text); });
+    connect(m_workersRow, &ValueRow::resetRequested, this, [this] { chooseWorkers("1"); });
+    section->body()->addWidget(m_workersRow);
 }
 
 }  // namespace stepscope

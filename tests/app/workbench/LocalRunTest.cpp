@@ -1,0 +1,65 @@
+// The words with which the other workers of a run of the window are started, and what is refused before any is. CTest.
+#include <gmock/gmock.h>
+
+#include "app/workbench/workers/LocalRun.h"
+#include "app/workbench/workers/LocalWorkers.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+RunRequest asked() {
+    RunRequest request;
+    request.workerProgram = "/somewhere/stepscope-cli";
+    request.localWorkers = 2;
+    request.config.data = "my text=1.txt";
+    request.config.lr = 0.00123;
+    request.config.switches["amp"] = std::string("bf16");
+    return request;
+}
+
+TEST(LocalRun, OthersAreStartedWithEveryKeyOfTheFirst) {
+    const RunRequest request = asked();
+    const auto words = workerCommand(request);
+    ASSERT_GT(words.size(), 2u);
+    EXPECT_EQ(words[0], "/somewhere/stepscope-cli");
+    EXPECT_EQ(words[1], "train");
+    for (const auto& [key, value] : listConfig(request.config)) EXPECT_THAT(words, Contains(key == "preset" ? value : key + "=" + value)) << key;
+    EXPECT_THAT(words, IsSupersetOf({"--preset", "data=my text=1.txt", "lr=0.00123", "amp=bf16", "--patience", "300"}));
+    EXPECT_THAT(words, Not(Contains("--resume")));
+    EXPECT_THAT(words, Not(Contains("--init")));
+}
+
+TEST(LocalRun, OthersGoOnFromTheSameCheckpointOrBeginFromTheSameWeights) {
+    RunRequest request = asked();
+    request.resume = "/somewhere/step-0000005";
+    EXPECT_THAT(workerCommand(request), IsSupersetOf({"--resume", "/somewhere/step-0000005"}));
+    EXPECT_THAT(workerCommand(request), Not(Contains("--preset"))) << "a checkpoint knows its own";
+    request = asked();
+    request.init = "/somewhere/gpt2";
+    request.initPartial = true;
+    request.scheduled.push_back({100, Flip{"amp", std::string("off")}});
+    EXPECT_THAT(workerCommand(request), IsSupersetOf({"--init", "/somewhere/gpt2", "--init-partial", "--flip", "100:amp=off"}));
+}
+
+TEST(LocalRun, WhatCannotBeStartedIsRefusedBeforeAnybodyIs) {
+    struct Silence final : EventSink {
+        void publish(Event) override {}
+    } silence;
+    const auto workbench = Workbench::create();
+    RunRequest request = asked();
+    const auto missing = startLocalRun(*workbench, request, silence);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(missing.error().sentence, HasSubstr("\"/somewhere/stepscope-cli\" is not there"));
+    request.localWorkers = LocalWorkers::kMost + 1;
+    EXPECT_THAT(startLocalRun(*workbench, request, silence).error().sentence, HasSubstr("There can be 1 to 256 workers on this machine, not 257."));
+}
+
+}  // namespace
+}  // namespace stepscope
