@@ -277,6 +277,7 @@ void addTrain(CLI::App& parent, Actions& actions) {
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
     options->run.addKey(*command, "keep", "Keep only so many of them, the newest; 0 = all");
     options->run.addFlag(*command, "keep-best", "on", "Keep the one with the lowest validation loss too");
+    options->run.addKey(*command, "early-stopping", "End after so many validations in a row without a lower loss; 0 = never");
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
     auto* resume =

@@ -26,6 +26,7 @@ std::string summaryText(const RunSummary& summary, const std::optional<StoredFor
     if (summary.skipped > 0) text += fmt::format(" · {} step{} left out by fp16", format::count(summary.skipped), summary.skipped == 1 ? "" : "s");
     text += fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
                         format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
+    if (summary.state == RunState::Finished && !summary.why.empty()) text += summary.why + "\n";
     if (forecast && std::isfinite(forecast->measuredSeconds)) text += forecastOutcome(*forecast) + "\n";
     for (const auto& judged : summary.judged) text += judgedSentence(judged) + "\n";
     for (const auto& capture : summary.captures) text += "\n" + captureTable(capture, kCapturedRows);
@@ -53,6 +54,7 @@ std::string summaryLine(const RunSummary& summary, const std::optional<StoredFor
                 {"skipped", summary.skipped},
                 {"peak_memory_bytes", summary.peakMemoryBytes},
                 {"peak_allocated_bytes", summary.peakAllocatedBytes}};
+    if (summary.state == RunState::Finished && !summary.why.empty()) all["why"] = summary.why;
     all["forecast"] = forecastJson(forecast);
     for (const auto& judged : summary.judged)
         all["measured"].push_back({{"verdict", judged.outcome},

@@ -148,7 +148,8 @@ void LiveRun::tellForecast() {
     if (m_workers) return;  // what several take together says nothing of one that trains alone
     const RunTook took = m_tee.took();
     keepTimedSteps(database(), took, m_recorder->session(), m_request.config, m_registry->machine());
-    if (!m_timeForecast || !took.asBegun || m_tee.summary().state != RunState::Finished) return;
+    // One that ended early was not foretold.
+    if (!m_timeForecast || !took.asBegun || m_tee.summary().state != RunState::Finished || m_tee.lastStep() < m_request.config.steps) return;
     m_timeForecast->measuredSeconds = took.stepSeconds + took.validationSeconds + took.checkpointSeconds;
     (void)storeForecast(database(), m_recorder->session(), *m_timeForecast);
     m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, forecastOutcome(*m_timeForecast)});

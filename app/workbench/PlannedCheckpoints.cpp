@@ -25,7 +25,7 @@ std::int64_t freeAt(fs::path folder) {
 
 PlannedCheckpoints plannedCheckpoints(const RunConfig& config, const TrainState& state, const std::string& folder) {
     const bool atEnd = config.checkpointAtEnd == "on" && config.schedule != "range-test";
-    const CheckpointPlan plan = planCheckpoints(state.updates, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepBest == "on");
+    const CheckpointPlan plan = planCheckpoints(state.updates, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepsBest());
     if (plan.written == 0) return {};
     const std::int64_t each = checkpointBytes(state.layout.size()), free = freeAt(folder);
     const double all = static_cast<double>(each) * static_cast<double>(plan.kept);

@@ -18,7 +18,7 @@ constexpr std::int64_t kMostTableRows = 10'000'000;           // as the key voca
 
 // 1e9 is none: it was not written so, and what is larger than 64 bits must not become one of them.
 bool holdsWholeNumbers(const json& object) {
-    for (const char* key : {"step", "cursor", "seed", "skipped", "clean_steps", "threads", "workers"})
+    for (const char* key : {"step", "cursor", "seed", "skipped", "clean_steps", "best_step", "waited", "threads", "workers"})
         if (object.contains(key) && !object[key].is_number_integer()) return false;
     if (!object.contains("model") || !object["model"].is_object()) return false;
     for (const auto& [key, size] : object["model"].items())
@@ -50,6 +50,10 @@ Result<CheckpointDescription> parseCheckpointDescription(const std::string& text
         read.skipped = meta.value("skipped", std::int64_t{0});
         if (meta.contains("loss_scale")) read.lossScale = meta.at("loss_scale").get<double>();
         read.cleanSteps = meta.value("clean_steps", std::int64_t{0});
+        const bool best = meta.contains("best_validation") && !meta.at("best_validation").is_null();
+        read.bestValidation = best ? meta.at("best_validation").get<double>() : std::nan("");
+        read.bestStep = meta.value("best_step", std::int64_t{0});
+        read.waited = meta.value("waited", std::int64_t{0});
         read.hashes = meta.value("xxh128", read.hashes);
         read.text = meta.value("text", std::string());
         read.threads = meta.value("threads", std::int64_t{0});
@@ -62,7 +66,8 @@ Result<CheckpointDescription> parseCheckpointDescription(const std::string& text
         if (model.at("n_layer") != c.layers || model.at("n_head") != c.heads || model.at("n_embd") != c.width || c.width % c.heads != 0 ||
             read.vocabulary < 1 || read.vocabulary > kMostTableRows || read.positions < 1 || read.positions > kMostTableRows || read.step < 0 ||
             read.step > kMostCounted || read.cursor < 0 || read.cursor > kMostCounted || read.skipped < 0 || read.skipped > read.step ||
-            read.cleanSteps < 0 || (read.lossScale && (!(*read.lossScale > 0) || !std::isfinite(*read.lossScale))))
+            read.cleanSteps < 0 || read.bestStep < 0 || read.bestStep > read.step || read.waited < 0 || read.waited > read.step ||
+            (read.lossScale && (!(*read.lossScale > 0) || !std::isfinite(*read.lossScale))))
             return damaged("its sizes cannot be");
         return read;
     } catch (const json::exception& wrong) {

@@ -22,6 +22,8 @@ struct CheckpointDescription {
     std::int64_t skipped = 0;         // of the steps
     std::optional<double> lossScale;  // versions without fp16 wrote none
     std::int64_t cleanSteps = 0;
+    double bestValidation = 0;  // of early-stopping; NaN where nothing was validated for it, as in versions that wrote none
+    std::int64_t bestStep = 0, waited = 0;
     std::int64_t vocabulary = 1, positions = 1;  // rows of the tables in the file, without padding
     std::string text;                            // identity of the data; empty and 0 in versions that wrote none
     std::int64_t threads = 0, workers = 0;

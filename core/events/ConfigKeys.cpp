@@ -101,6 +101,9 @@ std::vector<ConfigKey> build() {
         integerKey("keep", "Keep newest", "loop", "how many of those are kept, older ones are removed; 0 = all", &C::keep, 0, 1'000'000),
         wordKey("keep-best", "Keep best", "loop", "keep the one with the lowest validation loss too; each is validated when it is written",
                 &C::keepBest, {"off", "on"}),
+        integerKey("early-stopping", "Early stopping", "loop",
+                   "validations in a row without a lower loss after which the run ends, with the best checkpoint kept; 0 = never", &C::earlyStopping,
+                   0, 1'000'000),
         integerKey("sample-every", "Sample every", "loop", "steps between text samples; 0 = never", &C::sampleEvery, 0, kMany),
     };
 }
@@ -175,6 +178,11 @@ Status checkConfig(const RunConfig& config) {
                          "keep-best compares validation losses, and validation-fraction is 0; set it above 0, give validation a path or leave out "
                          "keep-best.")
             .about(Subject::Kind::Key, "keep-best");
+    if (config.earlyStopping > 0 && config.validation == "split" && config.validationFraction == 0)
+        return makeError(ErrorCode::BadInput,
+                         "early-stopping waits for a lower validation loss, and validation-fraction is 0; set it above 0, give validation a path or "
+                         "set early-stopping to 0.")
+            .about(Subject::Kind::Key, "early-stopping");
     if (config.separator == "endoftext" && config.tokenizer != "gpt2")
         return makeError(ErrorCode::BadInput,
                          fmt::format("separator=endoftext is a token of GPT-2's vocabulary, and tokenizer={} has none such; choose tokenizer=gpt2 or "

@@ -58,6 +58,7 @@ struct RunConfig {
     std::string checkpointAtEnd = "on";    // on | off: keep what was learnt when the run ends or is stopped
     std::int64_t keep = 0;                 // of those only the newest are kept; 0 = all
     std::string keepBest = "off";          // and the one with the lowest validation loss: off | on
+    std::int64_t earlyStopping = 0;        // validations in a row without a lower loss after which the run ends; 0 = it makes all its steps
     std::int64_t sampleEvery = 0;          // text samples while training; 0 = never
 
     // every switch of the registry by id; an absent one has its default
@@ -71,6 +72,9 @@ struct RunConfig {
     double real(const std::string& id) const;
     const std::string& word(const std::string& id) const;
     bool has(const std::string& id) const { return switches.contains(id); }
+
+    // Who ends early goes back to what was best: that checkpoint stays likewise.
+    bool keepsBest() const { return keepBest == "on" || earlyStopping > 0; }
 };
 
 }  // namespace stepscope

@@ -87,6 +87,9 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
                        {"skipped", state.skipped},
                        {"loss_scale", state.lossScale.scale},
                        {"clean_steps", state.lossScale.cleanSteps},
+                       {"best_validation", std::isfinite(state.patience.best) ? json(state.patience.best) : json()},
+                       {"best_step", state.patience.bestStep},
+                       {"waited", state.patience.waited},
                        {"loss", std::isfinite(loss) ? json(loss) : json()},
                        {"text", origin.text},
                        {"threads", origin.threads},
@@ -132,6 +135,7 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     read.seed = told->seed;
     read.skipped = told->skipped;
     read.lossScale = {told->lossScale.value_or(LossScale{}.scale), told->cleanSteps};
+    read.patience = {told->bestValidation, told->bestStep, told->waited};
     read.origin = {std::move(told->text), told->threads, told->workers};
     read.hashes = std::move(told->hashes);
     read.model = gptConfig(read.config, told->vocabulary);
@@ -189,6 +193,7 @@ Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVo
     state->cursor = meta->cursor;
     state->skipped = meta->skipped;
     state->lossScale = meta->lossScale;
+    state->patience = meta->patience;
     return state;
 }
 

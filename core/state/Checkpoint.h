@@ -30,6 +30,7 @@ struct CheckpointMeta {
     std::uint64_t seed = 1;
     std::int64_t skipped = 0;  // see TrainState
     LossScale lossScale;
+    Patience patience;
     CheckpointOrigin origin;                    // empty and 0 in checkpoints of versions that wrote none
     std::map<std::string, std::string> hashes;  // of the tensor files: Hash128 as hex; empty in checkpoints of versions that wrote none
 };

@@ -9,6 +9,7 @@
 #include "core/model/WeightsView.h"
 #include "core/state/LossScaler.h"
 #include "core/state/MomentShare.h"
+#include "core/state/Patience.h"
 
 namespace stepscope {
 
@@ -40,6 +41,7 @@ struct TrainState {
     std::int64_t updates = 0;              // steps made: StepDone::step
     std::int64_t skipped = 0;              // those of them whose update fp16's overflow left out: AdamW's t is updates - skipped
     LossScale lossScale;                   // of fp16
+    Patience patience;                     // of early-stopping
     std::int64_t cursor = 0;               // training sequences consumed
     std::uint64_t seed = 1;                // of batches and of rows added later
 

@@ -17,7 +17,7 @@ std::int64_t freeSpaceAt(std::filesystem::path folder) {
 }
 
 CheckpointKeeper::CheckpointKeeper(Setup setup, const RunConfig& config)
-    : m_setup(std::move(setup)), m_retention(config.keep, config.keepBest == "on"), m_keepNewest(config.keep) {}
+    : m_setup(std::move(setup)), m_retention(config.keep, config.keepsBest()), m_keepNewest(config.keep) {}
 
 CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path,
                                               const FloatMoments* moments) {

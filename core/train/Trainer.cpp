@@ -100,10 +100,17 @@ TrainerOutcome Trainer::loop() {
     tellFallback(m_plan.notes);
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
     bool toldWhyNot = false;
+    bool endsEarly = false;
     const auto validateAsDue = [&] {
-        if (whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context).empty() || !std::exchange(toldWhyNot, true)) validate();
+        const bool can = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context).empty();
+        if (can || !std::exchange(toldWhyNot, true)) validate();
+        if (!can || m_config.earlyStopping == 0) return;
+        hearValidation();
+        endsEarly = m_state.patience.waited >= m_config.earlyStopping;
     };
-    while (m_state.updates < m_config.steps) {
+    if (m_config.earlyStopping > 0 && !m_plan.validation.happens())
+        log(LogLevel::Warning, "early-stopping counts validations, and none are due in this run: it makes all its steps.");
+    while (m_state.updates < m_config.steps && !endsEarly) {
         takeCommands();
         waitForRecorder();
         waitWhilePaused();
@@ -125,7 +132,9 @@ TrainerOutcome Trainer::loop() {
     m_workerTimes.flush();
     endMeasuring(true);
     if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
-    return {RunState::Finished, {}};
+    TrainerOutcome outcome;
+    if (m_state.updates < m_config.steps) outcome.error.sentence = whyEndedEarly();
+    return outcome;
 }
 
 void Trainer::takeCommands() {
@@ -368,6 +377,21 @@ void Trainer::validate() {
     m_validatedAt = m_state.updates;
     m_validationLoss = loss;
     m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
+}
+
+// Only what was due counts: a person who looks, and a checkpoint that is compared, bring no end nearer. All workers hear the same.
+void Trainer::hearValidation() {
+    const double loss = m_setup.others != nullptr ? m_setup.others->gather({m_validationLoss}).front() : m_validationLoss;
+    m_state.patience.hear(loss, m_state.updates);
+}
+
+std::string Trainer::whyEndedEarly() const {
+    const Patience& patience = m_state.patience;
+    const std::string found = std::isfinite(patience.best)
+                                  ? fmt::format("below {:.4f}, which was that of step {}", patience.best, format::count(patience.bestStep))
+                                  : std::string("that is a number");
+    return fmt::format("Ended early, before step {}: {} validation{} in a row found no loss {} (early-stopping={}).", format::count(m_config.steps),
+                       format::count(patience.waited), patience.waited == 1 ? "" : "s", found, m_config.earlyStopping);
 }
 
 void Trainer::changeState(RunState state, std::string why) {

@@ -100,6 +100,8 @@ private:
     Error brokenState() const;
     BreakdownFacts factsOf(Breakdown kind, std::int64_t step, double rate) const;
     void validate();
+    void hearValidation();
+    std::string whyEndedEarly() const;
     void keepAfterFailure(Error& failure);
     void keepState();
     bool keeps(bool wanted);

@@ -52,7 +52,7 @@ void Trainer::keepAtEnd() {
 // A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
 bool Trainer::dueCheckpoint() {
     const auto& corpus = m_setup.batches->corpus();
-    if (m_config.keepBest == "on" && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
+    if (m_config.keepsBest() && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
     // The others find what rank 0 finds, and go on to wait for it; where moments are dealt out each gives its own first.
     const bool dealtOut = !m_state.share.whole();
     if (!writesCheckpoints()) {

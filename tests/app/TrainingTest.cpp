@@ -34,6 +34,18 @@ TEST_F(Training, EndsWithTheSummaryAsOneLineOfJson) {
     EXPECT_LT(summary["peak_allocated_bytes"].get<std::int64_t>(), summary["peak_memory_bytes"].get<std::int64_t>());
 }
 
+TEST_F(Training, EndsEarlyWithASentenceWhereItsValidationsFindNothingBetter) {
+    const Words standingStill{"--steps",  "500",   "--early-stopping", "2", "--set", "validation-every=2", "--set", "lr=0", "--set",
+                              "min-lr=0", "--set", "schedule=constant"};
+    const auto summary = train(standingStill);
+    EXPECT_EQ(summary["steps"], 6);
+    EXPECT_THAT(summary["why"].get<std::string>(), HasSubstr("Ended early, before step 500: 2 validations in a row found no loss below"));
+    EXPECT_EQ(newest()["state"], "finished");
+    const auto told = cli(tiny(standingStill));
+    EXPECT_THAT(told.out, HasSubstr("(early-stopping=2)."));
+    expectRefused(cli(tiny({"--early-stopping", "2", "--set", "validation-fraction=0"})), {"early-stopping", "validation-fraction"}, kBadInput);
+}
+
 TEST_F(Training, WritesNullForWhatIsNotKnown) {
     const auto summary = train({"--set", "validation-every=0"});
     EXPECT_TRUE(summary["val_loss"].is_null()) << summary;

@@ -57,6 +57,7 @@ void lookAtTwo(Compared& compared) {
     of.checkpointAtEnd = like.checkpointAtEnd;
     of.keep = like.keep;
     of.keepBest = like.keepBest;
+    of.earlyStopping = like.earlyStopping;
     compared.whyNot = differingKeys(like, of).empty() ? "Their settings do not differ in what a timed step does, so there is nothing to measure."
                                                       : whyNotComparable(like, of, false);
     if (compared.whyNot.empty()) {

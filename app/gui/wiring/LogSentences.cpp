@@ -57,7 +57,7 @@ Line stateLine(const StateChanged& event) {
                     event.at};
         case RunState::Finished:
             if (event.step == 0) return {};  // an imported trace, an experiment: none of its own
-            return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
+            return {LogLevel::Info, fmt::format("Finished: {} steps{}", steps, because), event.step, event.at};
         case RunState::Stopped:
             if (event.step == 0) return {LogLevel::Info, "Stopped before the first step" + because, 0, event.at};
             return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};

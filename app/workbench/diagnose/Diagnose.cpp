@@ -141,7 +141,7 @@ private:
         const RunConfig& config = m_request.config;
         const CheckpointPlan planned =
             planCheckpoints(0, config.steps, config.checkpointEvery, config.checkpointAtEnd == "on" && config.schedule != "range-test", config.keep,
-                            config.keepBest == "on");
+                            config.keepsBest());
         const double all = static_cast<double>(checkpointBytes(m_found.memory.parameters)) * static_cast<double>(planned.kept);
         disk.checkpointBytes = static_cast<std::int64_t>(std::min(all, 9e18));
         m_facts.checkpointBytes = all;

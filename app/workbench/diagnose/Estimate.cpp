@@ -18,7 +18,7 @@ std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens) {
 
 std::int64_t checkpointsOf(const RunConfig& config, std::int64_t done) {
     const bool atEnd = config.checkpointAtEnd == "on" && config.schedule != "range-test";
-    return planCheckpoints(done, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepBest == "on").written;
+    return planCheckpoints(done, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepsBest()).written;
 }
 
 TimeEstimate estimateTime(const StepsTiming& timing) {

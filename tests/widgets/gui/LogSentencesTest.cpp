@@ -33,6 +33,8 @@ TEST(LogSentences, SaysOfWhatNeverBeganNotThatItEndedAfterAStep) {
     EXPECT_EQ(said(StateChanged{{}, 0, RunState::Failed, "essay.txt is empty."}), "") << "the refusal has its own line";
     EXPECT_EQ(said(StateChanged{{}, 0, RunState::Stopped, ""}), "Stopped before the first step.");
     EXPECT_EQ(said(StateChanged{{}, 7, RunState::Failed, "The loss is not a number."}), "The run ended after step 7.");
+    EXPECT_EQ(said(StateChanged{{}, 7, RunState::Finished, ""}), "Finished: 7 steps.");
+    EXPECT_EQ(said(StateChanged{{}, 7, RunState::Finished, "Ended early."}), "Finished: 7 steps: Ended early.");
 }
 
 TEST(LogSentences, SaysNothingOfOrdinaryStepsAndSamples) {
