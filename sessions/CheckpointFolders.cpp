@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +11,7 @@
 
 #include "sessions/SessionStore.h"
 #include "sessions/file/Connection.h"
+#include "sessions/file/SessionLock.h"
 #include "sessions/file/SqliteError.h"
 
 namespace stepscope {
@@ -37,6 +39,31 @@ struct StoredCheckpoint {
     std::int64_t step = 0;
     std::string path;
 };
+
+std::int64_t bytesUnder(const fs::path& folder) {
+    std::int64_t bytes = 0;
+    std::error_code problem;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, problem)) {
+        const auto size = entry.is_regular_file(problem) ? entry.file_size(problem) : 0;
+        if (!problem) bytes += static_cast<std::int64_t>(size);
+    }
+    return bytes;
+}
+
+// The newest, where a step was validated more than once.
+double validationLossAt(SQLite::Database& database, std::int64_t session, std::int64_t step) {
+    SQLite::Statement select(database, "SELECT loss FROM validations WHERE session = ? AND step = ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
+    select.bind(1, session);
+    select.bind(2, step);
+    return select.executeStep() && !select.getColumn(0).isNull() ? select.getColumn(0).getDouble() : kUnknown;
+}
+
+Status isStored(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    SQLite::Statement known(database, "SELECT 1 FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+    known.bind(1, session);
+    if (!known.executeStep()) return noSuchSession(path, session);
+    return {};
+}
 
 std::vector<StoredCheckpoint> storedCheckpoints(SQLite::Database& database, std::int64_t session) {
     SQLite::Statement select(database, "SELECT step, path FROM checkpoints WHERE session = ? ORDER BY at_ns, seq");
@@ -73,7 +100,9 @@ Result<std::string> checkpointFolder(SQLite::Database& database, const std::stri
     return fmt::format("{}.checkpoints/db-{}/{}", canonical(path).string(), id, session);
 }
 
-Result<std::vector<std::string>> checkpointsOnDisk(SQLite::Database& database, const std::string& path, std::int64_t session) {
+namespace {
+
+Result<std::vector<StoredCheckpoint>> thoseOnDisk(SQLite::Database& database, const std::string& path, std::int64_t session) {
     const auto folder = checkpointFolder(database, path, session);
     if (!folder) return folder.error();
     std::vector<StoredCheckpoint> all;
@@ -88,8 +117,27 @@ Result<std::vector<std::string>> checkpointsOnDisk(SQLite::Database& database, c
             all.push_back({step, entry.path().string()});
     }
     std::ranges::stable_sort(all, {}, &StoredCheckpoint::step);
+    return all;
+}
+
+// In one step, so that half of it never looks like a whole one: what a kill leaves is cleared away as unfinished ones are.
+Status removeOne(const std::string& place) {
+    const std::string away = fmt::format("{}.unfinished-{}", place, ::getpid());
+    std::error_code problem;
+    fs::rename(place, away, problem);
+    if (problem)
+        return makeError(ErrorCode::Io, fmt::format("The checkpoint {} cannot be removed: {}.", place, problem.message()))
+            .about(Subject::Kind::Checkpoint, place);
+    return removeAll(away);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> checkpointsOnDisk(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    auto all = thoseOnDisk(database, path, session);
+    if (!all) return all.error();
     std::vector<std::string> paths;
-    for (StoredCheckpoint& one : all) paths.push_back(std::move(one.path));
+    for (StoredCheckpoint& one : *all) paths.push_back(std::move(one.path));
     return paths;
 }
 
@@ -121,10 +169,53 @@ Result<std::vector<std::string>> checkpointsOnDisk(const std::string& path, std:
     if (!connection) return connection.error();
     if (!*connection) return noSuchSession(path, session);
     return guarded(path, [&]() -> Result<std::vector<std::string>> {
-        SQLite::Statement known(**connection, "SELECT 1 FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
-        known.bind(1, session);
-        if (!known.executeStep()) return noSuchSession(path, session);
+        if (const Status known = isStored(**connection, path, session); !known) return known.error();
         return checkpointsOnDisk(**connection, path, session);
+    });
+}
+
+Result<std::vector<ListedCheckpoint>> listCheckpoints(const std::string& path, std::int64_t session) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    if (!*connection) return noSuchSession(path, session);
+    return guarded(path, [&]() -> Result<std::vector<ListedCheckpoint>> {
+        if (const Status known = isStored(**connection, path, session); !known) return known.error();
+        const auto all = thoseOnDisk(**connection, path, session);
+        if (!all) return all.error();
+        std::vector<ListedCheckpoint> listed;
+        for (const StoredCheckpoint& one : *all)
+            listed.push_back({one.path, one.step, bytesUnder(one.path), validationLossAt(**connection, session, one.step)});
+        return listed;
+    });
+}
+
+Result<std::int64_t> deleteCheckpoint(const std::string& path, std::int64_t session, const std::string& checkpoint) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    if (!*connection) return noSuchSession(path, session);
+    return guarded(path, [&]() -> Result<std::int64_t> {
+        if (const Status known = isStored(**connection, path, session); !known) return known.error();
+        const auto about = [&](Error error) { return std::move(error).about(Subject::Kind::Checkpoint, checkpoint); };
+        if (SessionLock::held(path, session))
+            return about(
+                makeError(ErrorCode::BadInput, fmt::format("Session {} is still running; stop it before deleting a checkpoint of it.", session)));
+        const auto all = thoseOnDisk(**connection, path, session);
+        if (!all) return all.error();
+        const fs::path wanted = canonical(checkpoint);
+        if (std::ranges::none_of(*all, [&](const StoredCheckpoint& one) { return canonical(one.path) == wanted; }))
+            return about(makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint {}.", session, checkpoint)));
+        // One that a person had written to a place of their own is theirs.
+        const auto folder = checkpointFolder(**connection, path, session);
+        if (!folder) return folder.error();
+        const fs::path parent = wanted.parent_path();
+        const bool own = parent == canonical(*folder) || formerFolders(path, session).contains(parent);
+        if (!own || stepOf(wanted.filename().string()) < 0)
+            return about(makeError(
+                ErrorCode::BadInput,
+                fmt::format("The checkpoint {} lies where somebody asked for it and not beside the database; delete it there.", checkpoint)));
+        const std::int64_t bytes = bytesUnder(wanted);
+        if (const Status removed = removeOne(wanted.string()); !removed) return removed.error();
+        return bytes;
     });
 }
 

@@ -26,6 +26,16 @@ std::string whyDatabaseCannotBeMade(const std::string& database);
 Result<std::string> checkpointFolder(const std::string& path, std::int64_t session);
 // Of a session, oldest first: those it stored that are still there, and those that a kill kept from being stored.
 Result<std::vector<std::string>> checkpointsOnDisk(const std::string& path, std::int64_t session);
+// The same with what a person wants to know of each before choosing one.
+struct ListedCheckpoint {
+    std::string path;
+    std::int64_t step = 0;
+    std::int64_t bytes = 0;            // on the disk
+    double validationLoss = kUnknown;  // that the session stored of that step
+};
+Result<std::vector<ListedCheckpoint>> listCheckpoints(const std::string& path, std::int64_t session);
+// Removes one for good; its room in bytes. A running session's are not removed, nor is one that lies at a place somebody named.
+Result<std::int64_t> deleteCheckpoint(const std::string& path, std::int64_t session, const std::string& checkpoint);
 
 struct SessionSummary {
     std::int64_t id = 0;

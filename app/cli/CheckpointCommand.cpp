@@ -1,5 +1,9 @@
-// `checkpoint show FILE|ID` and `checkpoint list SESSION`: what is in a checkpoint, and which ones a session has.
+// `checkpoint show FILE|ID`, `checkpoint list SESSION` and `checkpoint delete SESSION STEP`: what is in a checkpoint, which ones a session has, and
+// one of them gone.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
@@ -15,7 +19,8 @@ namespace stepscope::cli {
 namespace {
 
 struct CheckpointOptions {
-    std::string what, database;
+    std::string what, step, database;
+    std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
     bool json = false;
 };
 
@@ -49,30 +54,62 @@ Result<ExitCode> show(const CheckpointOptions& options) {
 Result<ExitCode> list(const CheckpointOptions& options) {
     const auto id = parseSessionId(options.what);
     if (!id) return id.error();
-    const auto paths = checkpointsOf(options.database.empty() ? defaultDatabasePath() : options.database, *id);
-    if (!paths) return paths.error();
+    const auto listed = listCheckpoints(options.path(), *id);
+    if (!listed) return listed.error();
     Json all = Json::array();
-    Table table({{"STEP", Table::Align::Right}, {"LOSS", Table::Align::Right}, {"SIZE", Table::Align::Right}, {"FOLDER"}});
-    for (const auto& path : *paths) {
-        const auto checkpoint = inspectCheckpoint(path);
+    Table table({{"STEP", Table::Align::Right},
+                 {"LOSS", Table::Align::Right},
+                 {"VALIDATION", Table::Align::Right},
+                 {"SIZE", Table::Align::Right},
+                 {"FOLDER"}});
+    std::int64_t bytes = 0;
+    for (const auto& one : *listed) {
+        const auto checkpoint = inspectCheckpoint(one.path);
         if (!checkpoint) return checkpoint.error();
-        all.push_back(toJson(*checkpoint));
-        table.add({format::count(checkpoint->step), format::significant(checkpoint->loss, 4), format::bytes({checkpoint->bytes}), path});
+        Json told = toJson(*checkpoint);
+        told["validation_loss"] = nineDigits(one.validationLoss);
+        all.push_back(std::move(told));
+        bytes += one.bytes;
+        table.add({format::count(checkpoint->step), format::significant(checkpoint->loss, 4), format::significant(one.validationLoss, 4),
+                   format::bytes({one.bytes}), one.path});
     }
     if (options.json)
         print(line(all));
-    else if (paths->empty())
+    else if (listed->empty())
         print(fmt::format("Session {} has no checkpoints: train with --checkpoint-every N saves them.\n", *id));
     else
-        print(table.text());
+        print(table.text() +
+              fmt::format("{} checkpoint{}, {} on the disk\n", listed->size(), listed->size() == 1 ? "" : "s", format::bytes({bytes})));
+    return ExitCode::Ok;
+}
+
+Result<ExitCode> deleteOne(const CheckpointOptions& options) {
+    const auto id = parseSessionId(options.what);
+    if (!id) return id.error();
+    const auto step = wholeOption("STEP", options.step, 0, std::numeric_limits<std::int64_t>::max());
+    if (!step) return step.error();
+    const auto listed = listCheckpoints(options.path(), *id);
+    if (!listed) return listed.error();
+    const auto found = std::ranges::find(*listed, *step, &ListedCheckpoint::step);
+    if (found == listed->end())
+        return makeError(ErrorCode::NotFound,
+                         fmt::format("Session {} has no checkpoint of step {}; \"checkpoint list {}\" has all of them.", *id, *step, *id));
+    const auto freed = deleteCheckpoint(options.path(), *id, found->path);
+    if (!freed) return freed.error();
+    if (options.json)
+        print(line({{"session", *id}, {"step", *step}, {"path", found->path}, {"bytes", *freed}}));
+    else
+        print(fmt::format("The checkpoint of step {} of session {} is deleted: {} are free again.\n", format::count(*step), *id,
+                          format::bytes({*freed})));
     return ExitCode::Ok;
 }
 
 void add(CLI::App& group, Actions& actions, const char* name, const char* help, const char* positional,
-         Result<ExitCode> (*action)(const CheckpointOptions&)) {
+         Result<ExitCode> (*action)(const CheckpointOptions&), bool ofAStep = false) {
     auto options = std::make_shared<CheckpointOptions>();
     auto* command = group.add_subcommand(name, help);
     command->add_option(positional, options->what)->required();
+    if (ofAStep) command->add_option("STEP", options->step, "Of which step")->required();
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "As JSON");
     actions[command] = [options, action] { return action(*options); };
@@ -84,6 +121,7 @@ void addCheckpoint(CLI::App& parent, Actions& actions) {
     auto* group = parent.add_subcommand("checkpoint", "Look at saved checkpoints, and write their weights for other programs");
     add(*group, actions, "show", "What one checkpoint holds: its folder or a file in it, or a session's newest", "FILE|ID", show);
     add(*group, actions, "list", "The checkpoints of a session, oldest first", "SESSION", list);
+    add(*group, actions, "delete", "Remove one for good; the session and its other checkpoints stay", "SESSION", deleteOne, true);
     addCheckpointExport(*group, actions);
 }
 

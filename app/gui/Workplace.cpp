@@ -56,6 +56,7 @@ Workplace::Workplace(const Options& options)
       m_query({m_window.queryPage()}, m_reader, m_running, m_stage),
       m_exports({m_window.sessions(), &m_window}, m_runs, m_running, databaseOf(options)),
       m_captures({m_window, m_window.sessions()}, databaseOf(options)),
+      m_checkpoints({m_window, m_window.sessions()}, m_running, databaseOf(options)),
       m_workers({m_window, m_window.sessions()}, databaseOf(options)),
       m_sideBySide({m_window, m_window.sessions(), m_captures.dialog()}, databaseOf(options)),
       m_import({m_window, m_window.pages(), m_window.operationsPage(), m_window.timelinePage()}, m_running, m_reader, m_sessions),
@@ -74,6 +75,13 @@ Workplace::Workplace(const Options& options)
         if (session != m_stage.shown().history()->session()) return;
         m_operations.shownChanged();
         m_timeline.shownChanged();
+    });
+    connect(&m_checkpoints, &CheckpointsWiring::removed, &m_text, &TextWiring::lookAgain);
+    connect(&m_checkpoints, &CheckpointsWiring::resumeRequested, &m_sessions, &SessionsWiring::resumeFrom);
+    connect(&m_checkpoints, &CheckpointsWiring::textRequested, this, [this](qint64 session, const QString& path, qint64 step) {
+        m_window.pages().setCurrentWidget(&m_window.textPage());
+        m_sessions.replay(session);
+        m_text.writeWith(session, path, step);
     });
     connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::refresh);
     connect(&m_actions, &WindowActions::demoRequested, &m_demo, &DemoWiring::record);

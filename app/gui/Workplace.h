@@ -21,6 +21,7 @@
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
 #include "app/gui/stored/CapturesWiring.h"
+#include "app/gui/stored/CheckpointsWiring.h"
 #include "app/gui/stored/ExportWiring.h"
 #include "app/gui/stored/QueryWiring.h"
 #include "app/gui/stored/WorkersWiring.h"
@@ -57,6 +58,7 @@ public:
     DemoWiring& demo() { return m_demo; }
     OverlayWiring& overlay() { return m_overlay; }
     CapturesWiring& captures() { return m_captures; }
+    CheckpointsWiring& checkpoints() { return m_checkpoints; }
     WorkersWiring& workers() { return m_workers; }
     SideBySideWiring& sideBySide() { return m_sideBySide; }
 
@@ -90,6 +92,7 @@ private:
     QueryWiring m_query;
     ExportWiring m_exports;
     CapturesWiring m_captures;
+    CheckpointsWiring m_checkpoints;
     WorkersWiring m_workers;
     SideBySideWiring m_sideBySide;
     ImportWiring m_import;

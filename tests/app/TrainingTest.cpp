@@ -143,6 +143,25 @@ TEST_F(Training, ResumesWithTheIdenticalLosses) {
     EXPECT_EQ(shown["config"]["layers"], 1);
 }
 
+TEST_F(Training, ListsTheCheckpointsOfASessionAndDeletesOneByItsStep) {
+    const auto id = std::to_string(train({"--checkpoint-every", "6", "--set", "validation-every=6"})["session"].get<std::int64_t>());
+    const auto list = [&] { return Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out); };
+    ASSERT_EQ(list().size(), 2u);
+    EXPECT_TRUE(list()[0]["validation_loss"].is_number());
+    const std::string folder = list()[0]["path"];
+    EXPECT_THAT(cli({"checkpoint", "list", id, "--db", database()}).out, HasSubstr("2 checkpoints, "));
+    expectRefused(cli({"checkpoint", "delete", id, "7", "--db", database()}), {"no checkpoint of step 7"}, kNotFound);
+    expectRefused(cli({"checkpoint", "delete", id, "six", "--db", database()}), {"STEP", "six"}, kBadInput);
+    const auto gone = cli({"checkpoint", "delete", id, "6", "--db", database()});
+    EXPECT_EQ(gone.exitCode, 0) << gone.err;
+    EXPECT_THAT(gone.out, HasSubstr("The checkpoint of step 6 of session " + id + " is deleted: "));
+    EXPECT_FALSE(std::filesystem::exists(folder));
+    ASSERT_EQ(list().size(), 1u);
+    EXPECT_EQ(list()[0]["step"], 12);
+    const auto json = Json::parse(cli({"checkpoint", "delete", id, "12", "--db", database(), "--json"}).out);
+    EXPECT_GT(json["bytes"].get<std::int64_t>(), 0);
+}
+
 TEST_F(Training, ResumesFromAFileOfACheckpointAndFromASessionsNewest) {
     const auto id = std::to_string(train({"--checkpoint-every", "6"})["session"].get<std::int64_t>());
     const auto listed = Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "sessions/SessionStore.h"
@@ -103,6 +104,67 @@ TEST_F(CheckpointFolders, ShowWhatAKillKeptFromBeingStoredInTheOrderOfSteps) {
     ASSERT_TRUE((*recorder)->finish());
     EXPECT_EQ(checkpointsOnDisk(path, session).value(), (std::vector<std::string>{early, named, late}));
     EXPECT_EQ(checkpointsOnDisk(path, 77).error().code, ErrorCode::NotFound);
+}
+
+TEST_F(CheckpointFolders, AreListedWithTheirRoomAndTheLossThatWasValidatedAtTheirStep) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    const auto session = (*recorder)->session();
+    const std::string base = (*recorder)->checkpointFolder();
+    for (const int step : {10, 20}) {
+        const auto place = makeCheckpoint(base + "/step-00000" + std::to_string(step));
+        writeFile(place + "/model.safetensors", std::string(1000, 'x'));
+        (*recorder)->publish(CheckpointSaved{step, {step}, {1}, place});
+    }
+    (*recorder)->publish(ValidationDone{20, {5}, {1}, 3.5});
+    (*recorder)->publish(ValidationDone{20, {6}, {1}, 2.5});
+    ASSERT_TRUE((*recorder)->finish());
+    recorder->reset();
+    const auto listed = listCheckpoints(path, session);
+    ASSERT_TRUE(listed) << listed.error().sentence;
+    ASSERT_EQ(listed->size(), 2u);
+    EXPECT_EQ((*listed)[0].step, 10);
+    EXPECT_EQ((*listed)[0].bytes, 1002);
+    EXPECT_TRUE(std::isnan((*listed)[0].validationLoss)) << "nobody validated it";
+    EXPECT_EQ((*listed)[1].validationLoss, 2.5) << "the newest";
+    EXPECT_EQ(listCheckpoints(path, 77).error().code, ErrorCode::NotFound);
+}
+
+TEST_F(CheckpointFolders, OneIsRemovedByItselfAndItsRoomIsTold) {
+    const auto session = record();
+    const auto goes = makeCheckpoint(place(session) + "/step-0000010"), stays = makeCheckpoint(place(session) + "/step-0000020");
+    const auto freed = deleteCheckpoint(path, session, goes);
+    ASSERT_TRUE(freed) << freed.error().sentence;
+    EXPECT_EQ(*freed, 2);
+    EXPECT_EQ(checkpointsOnDisk(path, session).value(), std::vector<std::string>{stays});
+    std::size_t left = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(place(session))) ++left;
+    EXPECT_EQ(left, 1u) << "nothing unfinished";
+    EXPECT_EQ(deleteCheckpoint(path, session, goes).error().code, ErrorCode::NotFound);
+    EXPECT_EQ(deleteCheckpoint(path, 77, stays).error().code, ErrorCode::NotFound);
+}
+
+TEST_F(CheckpointFolders, OnlyWhatIsTheSessionsOwnIsRemoved) {
+    const auto precious = makeCheckpoint(folder.file("precious"));
+    const auto session = record({precious, path + ".checkpoints/1/step-1/../../../precious"});
+    const auto other = record();
+    const auto others = makeCheckpoint(place(other) + "/step-0000010");
+    EXPECT_EQ(deleteCheckpoint(path, session, precious).error().code, ErrorCode::BadInput) << "somebody named that place";
+    EXPECT_EQ(deleteCheckpoint(path, session, others).error().code, ErrorCode::NotFound);
+    EXPECT_TRUE(fs::exists(precious + "/state.json"));
+    EXPECT_TRUE(fs::exists(others + "/state.json"));
+}
+
+TEST_F(CheckpointFolders, OfARunningSessionAreNotRemoved) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    const auto session = (*recorder)->session();
+    const auto held = makeCheckpoint((*recorder)->checkpointFolder() + "/step-0000010");
+    const auto refused = deleteCheckpoint(path, session, held);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().sentence, "Session 1 is still running; stop it before deleting a checkpoint of it.");
+    EXPECT_TRUE(fs::exists(held));
+    ASSERT_TRUE((*recorder)->finish());
+    recorder->reset();
+    EXPECT_TRUE(deleteCheckpoint(path, session, held));
 }
 
 TEST_F(CheckpointFolders, ThatCannotBeRemovedAreRememberedAndGoWithTheNextPurge) {

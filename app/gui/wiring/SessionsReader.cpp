@@ -171,10 +171,10 @@ void SessionsReader::withInfo(std::int64_t session, std::function<void(const Ses
     });
 }
 
-void SessionsReader::withCheckpoint(std::int64_t session, std::function<void(const SessionInfo&, const RunConfig&)> use) {
-    m_thread.post([this, session, use = std::move(use)] {
+void SessionsReader::withCheckpoint(std::int64_t session, std::string checkpoint, std::function<void(const SessionInfo&, const RunConfig&)> use) {
+    m_thread.post([this, session, wanted = std::move(checkpoint), use = std::move(use)] {
         auto read = [&]() -> Result<std::pair<SessionInfo, RunConfig>> {
-            auto path = newestCheckpoint(m_database, session);
+            auto path = wanted.empty() ? newestCheckpoint(m_database, session) : Result<std::string>(wanted);
             if (!path) return path.error();
             auto checkpoint = inspectCheckpoint(*path);
             if (!checkpoint) return checkpoint.error();

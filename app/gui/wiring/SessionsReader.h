@@ -36,8 +36,9 @@ public:
     void purge();                                               // what was deleted in earlier starts
     // The stored configuration, then `use` on the GUI thread; a failure is told by failed().
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
-    // The configuration as it was at the session's last checkpoint, flips included; a session without one is told by failed().
-    void withCheckpoint(std::int64_t session, std::function<void(const SessionInfo&, const RunConfig&)> use);
+    // The configuration as it was at a checkpoint of the session, flips included: at this one's folder, or where that is empty at the newest; a
+    // session without one is told by failed().
+    void withCheckpoint(std::int64_t session, std::string checkpoint, std::function<void(const SessionInfo&, const RunConfig&)> use);
 
 Q_SIGNALS:
     void listed(const std::vector<stepscope::SessionRow>& rows);

@@ -169,16 +169,33 @@ void SessionsWiring::showMarks(TimeNs end) {
 
 void SessionsWiring::runAgain(qint64 session, bool resume) {
     if (shownElsewhere(session)) return;  // its page repeats it
-    if (m_runs.measuring()) return m_running.say("An experiment is being measured; stop it before starting a run.", true);
-    if (m_runs.busy()) return m_running.say("A run is in progress; stop it before starting another.", true);
+    if (!mayStart()) return;
     if (!resume)
         return m_reader.withInfo(session, [this](const SessionInfo& info) {
             if (!info.config) return m_running.say("This session was not run here: it has no settings to run again with.", true);
             startFrom(*info.config, {});
         });
-    m_reader.withCheckpoint(session, [this, session](const SessionInfo& info, RunConfig config) {
+    m_reader.withCheckpoint(session, {}, [this, session](const SessionInfo& info, RunConfig config) {
         askForMoreSteps(session, info, config);
         startFrom(config, std::to_string(session));
+    });
+}
+
+// Whether nothing else is in progress; else it is said.
+bool SessionsWiring::mayStart() {
+    if (!m_runs.busy()) return true;
+    m_running.say(m_runs.measuring() ? "An experiment is being measured; stop it before starting a run."
+                                     : "A run is in progress; stop it before starting another.",
+                  true);
+    return false;
+}
+
+// From one in the middle of a run its remaining steps are made; from the last one, as of the newest, as many again.
+void SessionsWiring::resumeFrom(qint64 session, const QString& path, qint64 step) {
+    if (!mayStart()) return;
+    m_reader.withCheckpoint(session, path.toStdString(), [this, session, path, step](const SessionInfo& info, RunConfig config) {
+        if (step >= config.steps) askForMoreSteps(session, info, config);
+        startFrom(config, path.toStdString());
     });
 }
 

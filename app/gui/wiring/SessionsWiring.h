@@ -48,6 +48,7 @@ public:
     void replay(qint64 session);
     void open(qint64 session);  // and shows the page where it is seen
     void returnToLive();
+    void resumeFrom(qint64 session, const QString& path, qint64 step);  // one of its checkpoints, which is of that step
 
 Q_SIGNALS:
     void studyRequested(qint64 session);       // a ladder or a search: the same
@@ -62,6 +63,7 @@ private:
     void showLiveRow();
     void showMarks(TimeNs end);
     void runAgain(qint64 session, bool resume);
+    bool mayStart();
     void load(qint64 session);
     void startFrom(const RunConfig& config, const std::string& resume);
     void askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config);

@@ -49,10 +49,13 @@ void TextWiring::lookAgain() {
     const std::int64_t session = sessionInView();
     m_source = {};
     m_asked = session;
+    if (session > 0 && session != m_chosen.session) m_chosen = {};
     if (session > 0)
-        m_thread.post([this, session, database = m_database] {
+        m_thread.post([this, session, database = m_database, chosen = m_chosen.path] {
             Source found{.session = session, .path = {}, .why = {}};
-            const auto path = newestCheckpoint(database, session);
+            auto path = newestCheckpoint(database, session);
+            // The one that was chosen may have been removed since.
+            if (path && !chosen.empty() && inspectCheckpoint(chosen)) path = chosen;
             const auto info = path ? inspectCheckpoint(*path) : Result<CheckpointInfo>(path.error());
             if (info) {
                 found.path = *path;
@@ -67,6 +70,11 @@ void TextWiring::lookAgain() {
             });
         });
     showState();
+}
+
+void TextWiring::writeWith(qint64 session, const QString& path, qint64 step) {
+    m_chosen = {.session = session, .path = path.toStdString(), .step = step, .why = {}};
+    lookAgain();
 }
 
 void TextWiring::showState() {

@@ -25,9 +25,11 @@ public:
     ~TextWiring() override;
 
     void lookAgain();  // the session that is looked at may have a checkpoint now
+    // While that session is looked at, with this checkpoint of it instead of its newest.
+    void writeWith(qint64 session, const QString& path, qint64 step);
 
 private:
-    struct Source {  // a session's newest checkpoint
+    struct Source {  // a session's newest checkpoint, or one that was chosen
         std::int64_t session = 0;
         std::string path;
         std::int64_t step = 0;
@@ -45,7 +47,7 @@ private:
     RunWiring& m_running;
     Stage& m_stage;
     std::string m_database;
-    Source m_source;
+    Source m_source, m_chosen;
     std::int64_t m_asked = 0;              // session whose checkpoint is being looked for
     std::atomic<bool> m_cancelled{false};  // for good: the window goes
     std::atomic<bool> m_cutOff{false};     // what the thread writes

@@ -4,6 +4,7 @@
 #include "app/workbench/workers/LocalRun.h"
 #include "app/workbench/workers/LocalWorkers.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -52,6 +52,23 @@ TEST_F(ResumeTest, GoesOnFromTheLastCheckpointWithTheSameLosses) {
     EXPECT_EQ(compared, first.rbegin()->first - info.firstStep);
 }
 
+TEST_F(ResumeTest, GoesOnFromTheCheckpointThatWasChosenInTheList) {
+    open({"steps=60", "checkpoint-every=20"});
+    ASSERT_TRUE(reaches(1, 60));
+    ASSERT_TRUE(idle());
+    const auto first = losses();
+    const auto listed = listCheckpoints(options.database.toStdString(), 1);
+    ASSERT_TRUE(listed) << listed.error().sentence;
+    ASSERT_EQ(listed->size(), 3u);
+    EXPECT_EQ(listed->front().step, 20);
+    Q_EMIT place->checkpoints().resumeRequested(1, QString::fromStdString(listed->front().path), 20);
+    ASSERT_TRUE(reaches(2, 60));
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(live().info()->firstStep, 20);
+    EXPECT_EQ(live().config().steps, 60) << "those that it had left";
+    for (const auto& [step, loss] : losses()) EXPECT_EQ(loss, first.at(step)) << "step " << step;
+}
+
 TEST_F(ResumeTest, SaysWhatToDoWhenTheSessionHasNoCheckpoint) {
     open({"steps=100000", "checkpoint-at-end=off"});
     ASSERT_TRUE(reaches(1, 5));

@@ -248,7 +248,7 @@ TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
     for (const auto* action : menu->actions())
         if (!action->isSeparator()) texts << action->text();
     EXPECT_EQ(texts, (QStringList{"Replay", "Run again with these settings", "Load these settings", "Details", "What was measured in it",
-                                  "Resume from its last checkpoint", "Rename", "Note", "Tags", "Captures…", "Export", "Delete"}));
+                                  "Resume from its last checkpoint", "Rename", "Note", "Tags", "Checkpoints…", "Captures…", "Export", "Delete"}));
 }
 
 TEST_F(SessionsPanelTest, OffersWhatWorkersTookOnlyOfARunThatSeveralMade) {

@@ -191,6 +191,7 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("note"), "Note", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Note); });
     menu->addAction(lineIcon("tag"), "Tags", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Tags); });
     menu->addSeparator();
+    menu->addAction(lineIcon("flag"), "Checkpoints…", this, [this, row] { Q_EMIT checkpointsRequested(row.id, row.name); })->setEnabled(ownSettings);
     menu->addAction(lineIcon("box"), "Captures…", this, [this, row] { Q_EMIT capturesRequested(row.id, row.name); });
     if (row.severalWorkers) menu->addAction(lineIcon("layers"), "Workers…", this, [this, row] { Q_EMIT workersRequested(row.id, row.name); });
     QMenu* exports = menu->addMenu(lineIcon("export"), "Export");

@@ -57,6 +57,7 @@ Q_SIGNALS:
     void exportRequested(qint64 session, const QString& path, const QString& word);  // ExportChoice::word
     void workersRequested(qint64 session, const QString& name);                      // to see what each took
     void capturesRequested(qint64 session, const QString& name);                     // to see and remove them
+    void checkpointsRequested(qint64 session, const QString& name);                  // the same, and what else can be done with them
     void deleteRequested(qint64 session, const QString& name);
     void restoreRequested(qint64 session);
     void demoRequested();
