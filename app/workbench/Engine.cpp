@@ -60,6 +60,7 @@ public:
             if (!place) return place.error();
             request.resume = *place;
         }
+        if (auto begun = agreeOnBeginning(request); !begun) return begun.error();
         auto config = m_registry->complete(request.config);
         if (!config) return config.error();
         if (!request.name.empty())
@@ -100,6 +101,22 @@ public:
     Result<LadderForecast> forecast(LadderRequest request) const override { return forecastOn(m_registry, std::move(request)); }
 
 private:
+    // What a run begins with is one of its settings, so that it is stored with them and "run again" repeats it; an option that names it sets it.
+    static Status agreeOnBeginning(RunRequest& request) {
+        if (request.resume.empty()) {
+            std::error_code ignored;
+            if (request.init.empty() && request.config.init != kRandomWeights) request.init = request.config.init;
+            if (!request.init.empty()) request.config.init = std::filesystem::absolute(request.init, ignored).string();
+            return {};
+        }
+        const auto checkpoint = inspectCheckpoint(request.resume);
+        if (!checkpoint || checkpoint->config.init == request.config.init) return {};  // what is wrong with it the run says
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("A resumed run has the weights of its checkpoint, not those of {}; leave init as it was, or begin anew.",
+                                     request.config.init))
+            .about(Subject::Kind::Key, "init");
+    }
+
     // A session's number means its newest checkpoint.
     static Result<std::string> resolveCheckpoint(const RunRequest& request) {
         std::int64_t session = 0;

@@ -28,7 +28,7 @@ std::string nameFor(const RunConfig& config, const Registry& registry) {
     for (const auto& [key, value] : wanted) {
         if (key == "steps" || key == "seed" || key == "threads" || std::ranges::find(usual, std::pair{key, value}) != usual.end()) continue;
         if (++differences > kMostNamed) continue;
-        name += fmt::format("{} {} · ", key, key == "data" ? std::filesystem::path(value).filename().string() : value);
+        name += fmt::format("{} {} · ", key, key == "data" || key == "init" ? std::filesystem::path(value).filename().string() : value);
     }
     if (differences > kMostNamed) name += fmt::format("{} more · ", differences - kMostNamed);
     return name + base;

@@ -13,6 +13,8 @@ namespace stepscope {
 using Value = std::variant<std::int64_t, double, std::string>;
 std::string toString(const Value& value);
 
+inline constexpr const char* kRandomWeights = "random";
+
 struct RunConfig {
     std::string preset = "tiny-cpu";
 
@@ -22,6 +24,7 @@ struct RunConfig {
     double validationFraction = 0.1;
     std::string validation = "split";      // split: the end of the data; or a path, read as data is
     std::string separator = "blank-line";  // between documents: blank-line | endoftext (GPT-2's token)
+    std::string init = kRandomWeights;     // what training begins with: random | a path of weights (--init); a resumed run's is its checkpoint
 
     // model: GPT-2 (Radford et al. 2019) by default
     std::int64_t layers = 4;

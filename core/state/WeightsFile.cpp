@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -133,6 +134,30 @@ Status listOthers(TensorSource& file, const std::set<std::string>& taken, Fit& f
     return {};
 }
 
+// As takeWhatFits, by the shapes alone: the parameters are tensors without memory.
+void noteWhatFits(const Entries& entries, const GptConfig& config, Fit& fit, std::set<std::string>& taken) {
+    const ParameterLayout layout(config);
+    const at::Tensor flat = at::empty({layout.size()}, at::TensorOptions().dtype(at::kFloat).device(at::kMeta));
+    for (const auto& slot : layout.slots()) {
+        const std::string name = writtenName(entries, slot.name);
+        if (name.empty()) {
+            fit.missing.push_back(slot.name);
+            continue;
+        }
+        taken.insert(name);
+        const auto& shape = entries.at(name).shape;
+        const auto wanted = targetOf(flat, slot, config.vocabulary).sizes().vec();
+        if (shape == wanted) continue;
+        const bool positions = slot.name == "wpe.weight" && shape.size() == 2 && shape[1] == wanted[1];
+        if (positions && shape[0] > wanted[0])
+            fit.cut = fmt::format(" Of its {} positions the first {} are used.", shape[0], wanted[0]);
+        else if (positions)
+            fit.shapes.push_back(fmt::format("wpe.weight has {} positions, context is {}", shape[0], wanted[0]));
+        else
+            fit.shapes.push_back(fmt::format("{} is {}, this model needs {}", slot.name, shapeOf(shape), shapeOf(wanted)));
+    }
+}
+
 // "n_head" of the config.json that such files come with; 0 = not known.
 std::int64_t headsBeside(const std::string& path) {
     const std::filesystem::path file = std::filesystem::path(path).parent_path() / "config.json";
@@ -205,6 +230,22 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
     if (!fit.whole() || !fit.cut.empty()) loaded.note = fmt::format("Weights from {}.{}{}", path, sentencesOf(fit), fit.cut);
     if (!fit.whole()) loaded.note += " What is not from the file is drawn as for a new model.";
     return loaded;
+}
+
+Result<std::string> describeFit(const std::string& path, const GptConfig& config) {
+    const auto model = openForeignModel(path);
+    if (!model) return model.error();
+    TensorSource& file = *model->tensors;
+    Fit fit;
+    std::set<std::string> taken;
+    noteWhatFits(file.entries(), config, fit, taken);
+    if (auto done = listOthers(file, taken, fit); !done) return done.error();
+    if (!fit.whole()) return makeError(ErrorCode::BadInput, fmt::format("{} is not of this model.{}", path, sentencesOf(fit)));
+    std::string note = fit.cut;
+    const auto buffers = std::ranges::count_if(file.entries(), [](const auto& one) { return isBuffer(one.first, one.second); });
+    if (buffers > 0) note += fmt::format(" Masks and other buffers of its files, {} tensor{}, are passed over.", buffers, buffers == 1 ? "" : "s");
+    if (config.tiedHead && !writtenName(file.entries(), "lm_head.weight").empty()) note += " Its head is its table of tokens once more.";
+    return note.empty() ? note : note.substr(1);
 }
 
 Result<GptConfig> shapeOfWeights(const std::string& path, const GptConfig& like) {

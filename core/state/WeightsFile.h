@@ -25,6 +25,10 @@ struct LoadedWeights {
 // GPT-2's files carry are not weights and are passed over, and so is a head that is the table of tokens once more.
 Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfig& config, std::uint64_t seed, bool partial);
 
+// What loadInitialWeights would say of these weights and a model of this shape, without reading them and without memory for them: its refusal, or
+// what of the files is passed over or cut, as sentences. Whether they are numbers is not looked at.
+Result<std::string> describeFit(const std::string& path, const GptConfig& config);
+
 // The shape of the model that files are of, with its positions where these tell all of it. Of a lone safetensors file what no tensor tells is as in
 // `like`: norm and its placement, biases where there is no linear, and the number of heads, which is looked for in a config.json beside the file.
 // vocabulary is the rows of the table of tokens.

@@ -100,6 +100,26 @@ TEST_F(ForeignWeightsCli, ARunThatBeginsFromAFolderHasItsModelAndKeepsItsTokeniz
     expectRefused(other, {"tokenizer"}, kBadInput);
 }
 
+TEST_F(ForeignWeightsCli, WhatARunBeginsFromIsStoredWithItsSettings) {
+    train({"--steps", "30"});
+    ASSERT_EQ(exported({}).exitCode, 0);
+    const Words same{"--set", "tokenizer=byte", "--set", "vocabulary=0", "--set", "context=16"};
+    const auto with = [&](Words words) {
+        words.insert(words.end(), same.begin(), same.end());
+        return train(words)["loss_first"];
+    };
+    const auto random = with({});
+    const auto byOption = with({"--init", path("out")}), byKey = with({"--set", "init=" + path("out")});
+    EXPECT_EQ(session(3)["config"]["init"], path("out"));
+    EXPECT_EQ(session(4)["config"]["init"], path("out"));
+    EXPECT_EQ(byOption, byKey) << "the option is the key";
+    EXPECT_NE(byKey, random);
+    EXPECT_EQ(session(2)["config"]["init"], "random");
+    const auto resumed = cli({"train", "--resume", "4", "--db", database(), "--steps", "14", "--json"});
+    EXPECT_EQ(resumed.exitCode, 0) << resumed.err;
+    expectRefused(cli({"train", "--resume", "4", "--db", database(), "--steps", "20", "--set", "init=random"}), {"leave init as it was"}, kBadInput);
+}
+
 TEST_F(ForeignWeightsCli, WhatCannotBeReadOrWrittenIsSaidInOneSentence) {
     train();
     ASSERT_EQ(exported({}).exitCode, 0);

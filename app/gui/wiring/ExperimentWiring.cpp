@@ -6,6 +6,7 @@
 #include "app/gui/wiring/EditAnswer.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
+#include "app/workbench/WeightsLook.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -65,6 +66,7 @@ void ExperimentWiring::ask(const RunConfig& config) {
     m_panels.experiment.setProblem(possible ? QString() : QString::fromStdString(possible.error().sentence));
     if (std::exchange(m_shownData, config.data) != config.data) m_panels.experiment.setDataProblem({});
     if (std::exchange(m_shownValidation, config.validation) != config.validation) m_panels.experiment.setValidationProblem({});
+    if (std::exchange(m_shownWeights, config.init) != config.init) m_panels.experiment.setWeightsLook({}, {}, {});
     const std::uint64_t edit = ++m_newest;
     m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
         const auto wanted = [this, edit] { return edit == m_newest; };
@@ -78,8 +80,18 @@ void ExperimentWiring::ask(const RunConfig& config) {
             show(found);
             if (unreadable) m_panels.experiment.setDataProblem(QString::fromStdString(*unreadable));
         });
+        lookAtWeightsOf(config, edit);
         if (possible && !unreadable) lookAt(m_data, config.data, edit, &ExperimentPanel::setDataProblem);
         if (possible && config.validation != "split") lookAt(m_validation, config.validation, edit, &ExperimentPanel::setValidationProblem);
+    });
+}
+
+// Heads of files; told when they are chosen, and anew with every edit of the model. On the thread.
+void ExperimentWiring::lookAtWeightsOf(const RunConfig& config, std::uint64_t edit) {
+    if (config.init == kRandomWeights) return;
+    answer(this, [this, edit, look = lookAtWeights(config.init, config)] {
+        if (edit == m_newest)
+            m_panels.experiment.setWeightsLook(QString::fromStdString(look.found), QString::fromStdString(look.problem), look.shaped);
     });
 }
 

@@ -39,6 +39,7 @@ private:
     void engineReady(const EngineAnswer& answer);
     void ask(const RunConfig& config);
     void show(const EditAnswer& found);
+    void lookAtWeightsOf(const RunConfig& config, std::uint64_t edit);
     void lookAt(DataCheck& check, const std::string& data, std::uint64_t edit, void (ExperimentPanel::*say)(const QString& sentence));
     void runStarted();
     void applied(const SwitchApplied& flip);
@@ -49,6 +50,7 @@ private:
     QTimer m_keep;                            // until the settings are written down
     std::string m_shownData;                  // what is said of them is of these
     std::string m_shownValidation;            // and of these
+    std::string m_shownWeights;               // and of these
     std::atomic<std::uint64_t> m_newest = 0;  // number of the newest edit
     DataCheck m_data, m_validation;           // asked by the thread alone
     BackThread m_thread;                      // last: joined first

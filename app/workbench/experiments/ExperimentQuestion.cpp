@@ -96,7 +96,8 @@ std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const
     for (const auto& gpu : machine.gpus) text += "|" + gpu.name;
     for (const RunConfig* config : {&a, &b})
         for (const auto& [key, value] : listConfig(*config))
-            if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
+            // Of those that came later the usual ones add nothing, for the same reason as below.
+            if (key != "preset" && key != "steps" && key != "init" && key != "early-stopping") text += fmt::format("|{}={}", key, value);
     // Random weights add nothing: the keys of what was asked before are as they were.
     if (!from.empty()) text += "|from " + wholePath(from);
     if (!init.empty()) text += "|init " + wholePath(init);

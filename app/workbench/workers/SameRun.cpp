@@ -33,7 +33,9 @@ std::string shown(const std::string& value) {
 
 RunFacts settingsOf(const RunRequest& request) {
     RunFacts facts{{"version", STEPSCOPE_VERSION}};
-    for (auto& [key, value] : listConfig(request.config)) facts.emplace_back(key, value);
+    // Where files lie may differ from machine to machine: the weights themselves are compared.
+    for (auto& [key, value] : listConfig(request.config))
+        if (key != "init") facts.emplace_back(key, value);
     for (const ScheduledCommand& scheduled : request.scheduled)
         if (const auto* flip = std::get_if<Flip>(&scheduled.command))
             facts.emplace_back("flip", fmt::format("{}:{}={}", scheduled.step, flip->id, toString(flip->value)));

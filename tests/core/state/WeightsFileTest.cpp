@@ -165,6 +165,23 @@ TEST_F(WeightsFile, ThatAreNoNumbersAreRefused) {
     EXPECT_THAT(refusal(kModel), HasSubstr("no numbers"));
 }
 
+TEST_F(WeightsFile, AreComparedWithAModelWithoutBeingRead) {
+    write(tensorsOf(kModel));
+    EXPECT_EQ(describeFit(path, kModel).value(), "");
+    GptConfig shorter = kModel, smaller = kModel, wider = kModel;
+    shorter.positions = 5;
+    smaller.layers = 1;
+    wider.width = 32;
+    EXPECT_EQ(describeFit(path, shorter).value(), "Of its 12 positions the first 5 are used.");
+    const auto refused = describeFit(path, smaller);
+    ASSERT_FALSE(refused);
+    EXPECT_TRUE(refusal(smaller).starts_with(refused.error().sentence)) << refused.error().sentence;
+    EXPECT_THAT(describeFit(path, wider).error().sentence, AllOf(HasSubstr("Of another shape"), HasSubstr("this model needs")));
+    addRaw("h.0.attn.bias", "BOOL", {1, 1, 12, 12}, std::string(144, '\1'));
+    EXPECT_THAT(describeFit(path, kModel).value(), HasSubstr("Masks and other buffers of its files, 1 tensor, are passed over."));
+    EXPECT_FALSE(describeFit(path + ".none", kModel));
+}
+
 TEST_F(WeightsFile, TellTheShapeOfTheirModel) {
     GptConfig shape = kModel;
     shape.splitQkv = true;

@@ -10,6 +10,7 @@
 
 #include "ExperimentPanelFixture.h"
 #include "core/base/Format.h"
+#include "widgets/panels/experiment/WeightsChooser.h"
 
 namespace stepscope {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 TEST_F(ExperimentPanelTest, HasARowForEverySwitchAndEverySettingOfTheTables) {
     for (const auto& entry : smallCatalogue()) EXPECT_NE(panel.row(entry.id), nullptr) << entry.id;
     for (const auto& key : configKeys()) {
-        if (key.id == "data") continue;  // has a chooser of its own
+        if (key.id == "data" || key.id == "init") continue;  // have choosers of their own
         EXPECT_NE(panel.row(key.id), nullptr) << key.id;
     }
 }
@@ -69,7 +70,7 @@ TEST_F(ExperimentPanelTest, EveryNameSaysInALineWhatItsRowDoesWithoutBeingUnfold
     EXPECT_EQ(line(panel, "grad-clip", "Gradient clipping"), "Scales gradients down.");
     EXPECT_EQ(line(panel, "layers", "Layers"), "Transformer blocks.");
     for (const auto& key : configKeys()) {
-        if (key.id == "data") continue;  // has a chooser of its own
+        if (key.id == "data" || key.id == "init") continue;  // have choosers of their own
         EXPECT_FALSE(line(panel, key.id, QString::fromStdString(key.title)).isEmpty()) << key.id;
     }
     EXPECT_TRUE(button("amp", "Mixed precision")->toolTip().contains("Mixed precision<br>Products in 16 bits."));
@@ -93,6 +94,47 @@ TEST_F(ExperimentPanelTest, ShowsWhatDiffersFromThePresetInBoldWithAWayBack) {
     EXPECT_FALSE(button("layers", "Layers")->font().bold());
     EXPECT_EQ(panel.config().layers, 4);
     EXPECT_EQ(panel.row("layers")->findChild<NumberEdit*>()->text(), "4");
+}
+
+TEST_F(ExperimentPanelTest, SaysWhatWasFoundInTheChosenWeightsAndTakesTheirShape) {
+    WeightsChooser* chooser = panel.weights();
+    EXPECT_EQ(chooser->weights(), "random");
+    EXPECT_FALSE(chooser->shapeLink()->isVisibleTo(&panel));
+    Q_EMIT chooser->chosen("/models/gpt2");
+    EXPECT_EQ(panel.config().init, "/models/gpt2");
+    EXPECT_EQ(chooser->list()->currentText(), "start from gpt2");
+
+    RunConfig shaped = panel.config();
+    shaped.layers = shaped.heads = 12;
+    shaped.width = 768;
+    panel.setWeightsLook("12 layers, 12 heads, 768 wide.", "They are of another model: layers 12 instead of 4.", shaped);
+    EXPECT_EQ(panel.problem(), "They are of another model: layers 12 instead of 4.");
+    EXPECT_EQ(chooser->note(), panel.problem());
+    EXPECT_TRUE(chooser->shapeLink()->isVisibleTo(&panel));
+    QTest::mouseClick(chooser->shapeLink(), Qt::LeftButton);
+    EXPECT_EQ(panel.config().layers, 12);
+    EXPECT_EQ(panel.config().width, 768);
+    EXPECT_EQ(panel.config().init, "/models/gpt2");
+    panel.setWeightsLook("12 layers, 12 heads, 768 wide.", {}, {});
+    EXPECT_FALSE(panel.hasProblem());
+    EXPECT_EQ(chooser->note(), "12 layers, 12 heads, 768 wide.");
+    EXPECT_FALSE(chooser->shapeLink()->isVisibleTo(&panel));
+
+    for (auto* reset : chooser->findChildren<TitleButton*>())
+        if (reset->text() == "reset") QTest::mouseClick(reset, Qt::LeftButton);
+    EXPECT_EQ(panel.config().init, "random") << "a way back";
+}
+
+TEST_F(ExperimentPanelTest, WeightsAreThereAgainAtTheNextStart) {
+    const QTemporaryDir folder;
+    QSettings settings(folder.filePath("settings"), QSettings::IniFormat);
+    Q_EMIT panel.weights()->chosen("/models/gpt2");
+    panel.save(settings);
+    ExperimentPanel other;
+    other.setCatalogue(smallCatalogue());
+    ASSERT_TRUE(other.restore(settings));
+    EXPECT_EQ(other.config().init, "/models/gpt2");
+    EXPECT_EQ(other.weights()->weights(), "/models/gpt2");
 }
 
 TEST_F(ExperimentPanelTest, ChoosesWorkersUpToTheCoresAndShowsTheBatchOfAllOfThem) {
@@ -144,7 +186,7 @@ TEST_F(ExperimentPanelTest, AsksNobodyToFlipWhileNothingRuns) {
 
 TEST_F(ExperimentPanelTest, EverySettingThatWaitsForANewRunCarriesASignThatSaysWhy) {
     for (const auto& key : configKeys()) {
-        if (key.id == "data") continue;
+        if (key.id == "data" || key.id == "init") continue;
         ASSERT_NE(sign(key.id), nullptr) << key.id;
         EXPECT_TRUE(sign(key.id)->toolTip().startsWith("Takes effect in a new run: ")) << key.id;
     }

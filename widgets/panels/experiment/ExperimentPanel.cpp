@@ -19,6 +19,7 @@
 #include "widgets/panels/experiment/SwitchList.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/experiment/WeightsChooser.h"
 
 namespace stepscope {
 namespace {
@@ -93,6 +94,23 @@ void ExperimentPanel::forgetRefusals() {
         ValueRow* shown = m_switches->row(entry.id);
         if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() == words(m_draft.text(entry.id))) shown->setProblem({});
     }
+}
+
+void ExperimentPanel::setWeightsLook(const QString& found, const QString& problem, const std::optional<RunConfig>& shaped) {
+    m_weightsProblem = problem;
+    m_shaped = shaped;
+    m_weights->setLook(found, problem, shaped.has_value());
+    showProblem();
+}
+
+// As --init-shape does: what they do not tell stays as it is set.
+void ExperimentPanel::takeShape() {
+    if (!m_shaped) return;
+    const RunConfig shaped = *m_shaped;
+    for (const auto& [key, text] : listConfig(shaped))
+        if (key != "preset" && m_draft.text(key) != text) (void)m_draft.set(key, text);
+    clearProblems();
+    changedByHand();
 }
 
 void ExperimentPanel::setCores(int cores) {
@@ -194,6 +212,7 @@ void ExperimentPanel::refresh() {
     m_waiting->setVisible(m_draft.catalogue().empty());
     m_preset->setCurrentIndex(m_preset->findData(words(m_draft.config().preset)));
     m_data->setData(words(m_draft.config().data), m_draft.changed("data"));
+    m_weights->setWeights(words(m_draft.config().init), m_draft.changed("init"));
     m_preview->setConfig(m_draft.config());
     showWorkers();
     showSummaries();
@@ -205,6 +224,7 @@ void ExperimentPanel::compareWithRun() {
     if (m_running)
         for (const auto& [key, text] : listConfig(*m_running)) run[key] = text;
     m_data->setWaits(m_running && m_running->data != m_draft.config().data);
+    m_weights->setWaits(m_running && m_running->init != m_draft.config().init);
     for (const auto& [key, text] : listConfig(m_draft.config())) {
         ValueRow* shown = row(key);
         if (shown == nullptr) continue;
@@ -217,7 +237,9 @@ void ExperimentPanel::compareWithRun() {
 void ExperimentPanel::showSummaries() {
     const RunConfig& c = m_draft.config();
     const QFileInfo file(words(c.data));
-    m_dataSection->setSummary(QString("%1, %2").arg(file.fileName().isEmpty() ? words(c.data) : file.fileName(), words(c.tokenizer)));
+    const QFileInfo weights(words(c.init));
+    m_dataSection->setSummary(QString("%1, %2").arg(file.fileName().isEmpty() ? words(c.data) : file.fileName(), words(c.tokenizer)) +
+                              (c.init == kRandomWeights ? QString() : ", from " + weights.fileName()));
     m_modelSection->setSummary(QString("%1 layers, %2 heads, %3 wide").arg(c.layers).arg(c.heads).arg(c.width));
     m_scheduleSection->setSummary(QString("%1 steps, lr %2").arg(words(format::count(c.steps))).arg(c.lr, 0, 'g', 3));
     m_loopSection->setSummary(QString("seed %1, %2").arg(c.seed).arg(c.threads == 0 ? "every core" : QString("%1 threads").arg(c.threads)) +
@@ -299,6 +321,7 @@ QString ExperimentPanel::problem() const {
         // A refused flip is told in its row but does not stand in the way of the next run: the draft went back.
         if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() != words(m_draft.text(entry.id))) return shown->problem();
     }
+    if (!m_weightsProblem.isEmpty()) return m_weightsProblem;
     if (!m_problem.isEmpty()) return m_problem;
     return m_dataProblem.isEmpty() ? m_validationProblem : m_dataProblem;
 }

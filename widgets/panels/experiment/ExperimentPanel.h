@@ -27,6 +27,7 @@ class SwitchList;
 class TitleButton;
 class ToneLabel;
 class ValueRow;
+class WeightsChooser;
 
 class ExperimentPanel : public QWidget {
     Q_OBJECT
@@ -43,10 +44,13 @@ public:
     void setProblem(const QString& sentence);            // what keeps this configuration from running; empty = nothing
     void setDataProblem(const QString& sentence);        // the same of the chosen data: said beside them as well
     void setValidationProblem(const QString& sentence);  // the same of the text that is validated on: said in its row
-    void setPreparing();                                 // Run was pressed: switches moved from here on are flipped when the run is known
-    void setRunning(const RunConfig* running);           // nullptr = no live run
-    void setReplaying(bool replaying);                   // says then that these are not the settings of what plays
-    void adopt(const RunConfig& config);                 // e.g. "run again with these settings"
+    // What was found in the chosen weights, why these settings cannot begin from them, and the settings that could, if it is their model.
+    void setWeightsLook(const QString& found, const QString& problem, const std::optional<RunConfig>& shaped);
+    WeightsChooser* weights() const { return m_weights; }
+    void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
+    void setRunning(const RunConfig* running);  // nullptr = no live run
+    void setReplaying(bool replaying);          // says then that these are not the settings of what plays
+    void adopt(const RunConfig& config);        // e.g. "run again with these settings"
 
     void applied(const std::string& id, const Value& value);      // the live run took a value
     void refused(const std::string& id, const std::string& why);  // or did not: back to what it uses
@@ -84,6 +88,7 @@ private:
     void buildSections(QVBoxLayout* into);
     void addRows(FoldSection* section, const char* name, const char* whyNewRun);
     void choosePreset(const QString& id);
+    void takeShape();
     void addWorkers(FoldSection* section);
     void chooseWorkers(const QString& text);
     void showWorkers();
@@ -113,6 +118,8 @@ private:
     TitleButton* m_why;
     ToneLabel* m_whyText;
     DataChooser* m_data = nullptr;
+    WeightsChooser* m_weights = nullptr;
+    std::optional<RunConfig> m_shaped;  // as the chosen weights have the model
     FoldSection *m_dataSection = nullptr, *m_modelSection = nullptr, *m_scheduleSection = nullptr, *m_loopSection = nullptr;
     SchedulePreview* m_preview = nullptr;
     SwitchList* m_switches = nullptr;
@@ -121,7 +128,7 @@ private:
     ForecastFoot* m_foot;
     ValueRow* m_workersRow = nullptr;
     int m_workers = 1, m_cores = 1;
-    QString m_problem, m_dataProblem, m_validationProblem, m_shownProblem;
+    QString m_problem, m_dataProblem, m_validationProblem, m_weightsProblem, m_shownProblem;
     std::map<std::string, ValueRow*> m_settings;
 };
 

@@ -15,6 +15,7 @@
 #include "widgets/panels/experiment/SchedulePreview.h"
 #include "widgets/panels/experiment/SwitchList.h"
 #include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/experiment/WeightsChooser.h"
 
 namespace stepscope {
 namespace {
@@ -73,6 +74,11 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
     connect(m_data, &DataChooser::chosen, this, [this](const QString& data) { commit("data", data); });
     connect(m_data, &DataChooser::resetRequested, this, [this] { resetKey("data"); });
     m_dataSection->body()->addWidget(m_data);
+    m_weights = new WeightsChooser("the weights are drawn or read once, when a run begins.");
+    connect(m_weights, &WeightsChooser::chosen, this, [this](const QString& weights) { commit("init", weights); });
+    connect(m_weights, &WeightsChooser::resetRequested, this, [this] { resetKey("init"); });
+    connect(m_weights, &WeightsChooser::shapeRequested, this, &ExperimentPanel::takeShape);
+    m_dataSection->body()->addWidget(m_weights);
     addRows(m_dataSection, "data", kWhyDataWait);
 
     m_modelSection = new FoldSection("Model", false);
@@ -110,10 +116,10 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
     into->addWidget(switches);
 }
 
-// Every plain setting comes from the one table of keys; data has its own chooser.
+// Every plain setting comes from the one table of keys; data and weights have choosers of their own.
 void ExperimentPanel::addRows(FoldSection* section, const char* name, const char* whyNewRun) {
     for (const auto& setting : configKeys()) {
-        if (setting.section != name || setting.id == "data") continue;
+        if (setting.section != name || setting.id == "data" || setting.id == "init") continue;
         auto* row = new ValueRow(QString::fromStdString(setting.id), QString::fromStdString(setting.title), setting.values);
         QString help = QString::fromStdString(setting.help);
         if (!help.isEmpty()) help[0] = help[0].toUpper();

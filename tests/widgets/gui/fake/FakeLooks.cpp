@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "FakeWorkbench.h"
+#include "app/workbench/WeightsLook.h"
 #include "app/workbench/diagnose/Diagnose.h"
 #include "app/workbench/diagnose/FindBatch.h"
 #include "app/workbench/diagnose/PeakMeter.h"
@@ -138,6 +139,18 @@ Result<BatchSearch> findBatch(const Machine&, const FindBatchRequest& request, c
     found.setting = "grad-clip=3";  // a switch that the fake engine has
     found.ended = "Larger ones stopped winning anything.";
     return found;
+}
+
+// By the name of what was chosen.
+WeightsLook lookAtWeights(const std::string& path, const RunConfig& config) {
+    if (path.find("pickle") != std::string::npos)
+        return {.found = {}, .problem = path + " is a pickle, which is a program; nobody reads it here.", .shaped = {}};
+    const std::string found = "12 layers, 12 heads, 768 wide, 50 257 ids, 1 024 positions: 124 M parameters. Its tokenizer came with it.";
+    if (config.layers == 12) return {.found = found, .problem = {}, .shaped = {}};
+    RunConfig shaped = config;
+    shaped.layers = shaped.heads = 12;
+    shaped.width = 768;
+    return {.found = found, .problem = "They are of another model than the one that is set: layers 12 instead of 4.", .shaped = shaped};
 }
 
 MachinePeaks knownPeaks(const Machine&, const PeaksRequest&) {
