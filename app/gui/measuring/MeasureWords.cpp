@@ -146,12 +146,7 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
 
 void addMeasuredBefore(FlipStripReading& strip, const SwitchApplied& flip, const MeasuredPair& before) {
     const ExperimentJudged judged = before.to == flip.to ? before.judged : turnedRound(before.judged);
-    if (strip.figures.empty()) {
-        strip.note += QString("; measured before: %1, %2").arg(shown(judgedWords(judged, before.delta)), timesWords(before));
-        return;
-    }
-    strip.figures.push_back({"measured before", "in turns, " + timesWords(before), changeWords(judged, before.delta),
-                             shown(judgedParts(judged, before.delta).interval), verdictKindOf(judged)});
+    strip.note = QString("measured before: %1, %2; %3").arg(shown(judgedWords(judged, before.delta)), timesWords(before), strip.note);
 }
 
 QString measuredVerdict(const Measured& asked, const ExperimentJudged& judged, double delta) {

@@ -26,8 +26,8 @@ FlipStripReading refusedStrip(const Measured& asked, const QString& why, bool ma
 // What the pairs of blocks say so far, or at the end. over: with the sentence of which value stays.
 FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history);
 
-// What was found when the two values of a flip were measured properly before, in the flip's direction: one more figure, or where there are none a
-// part of the note. It is known when the flip is made and does not change, so that nothing moves while steps are counted.
+// What was found when the two values of a flip were measured properly before, in the flip's direction, in front of the note: it is known when the
+// flip is made and does not change, so that it stands still while steps are counted.
 void addMeasuredBefore(FlipStripReading& strip, const SwitchApplied& flip, const MeasuredPair& before);
 
 // "Mixed precision off beside bf16, in turns: slower by 18.2 % [16.1 %, 20.3 %]", for the summary of a run.

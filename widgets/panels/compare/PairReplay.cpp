@@ -33,6 +33,7 @@ PairReplay::PairReplay(QWidget* parent) : QWidget(parent) {
     m_bar->setToolTip("Shows what was known after each pair; the arrow keys go from pair to pair");
     m_place = new ElidedLabel(Tone::Muted);
     m_place->setFont(tabularFont(font()));
+    m_place->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     m_place->setAccessibleName("Which pair is shown");
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
