@@ -92,9 +92,8 @@ Result<CapturedPart> capturedPart(TraceIndex& index, const TraceLanes& lanes, st
     CapturedPart part{.from = from, .until = until, .steps = {}};
     for (const TraceLane& lane : lanes.lanes) {
         if (!lane.steps || lane.thread.device >= 0) continue;
-        const auto done = index.slices(lane.lane, from, until, [&](const SliceBlock&, const Slice& slice) {
-            if (slice.kind == SliceKind::Step && slice.start >= from && slice.start < until)
-                part.steps.push_back({slice.step, slice.start, cappedSum(slice.start, slice.duration)});
+        const auto done = index.slicesOfKind(SliceKind::Step, lane.lane, from, until, [&](const Slice& slice) {
+            part.steps.push_back({slice.step, slice.start, cappedSum(slice.start, slice.duration)});
             return part.steps.size() < kMostSideSteps;
         });
         if (!done) return done.error();

@@ -294,6 +294,45 @@ Result<std::optional<TraceSlice>> TraceIndex::find(const std::string& words, con
     return best;
 }
 
+Status TraceIndex::slicesOfKind(SliceKind kind, std::int64_t lane, std::int64_t from, std::int64_t to,
+                                const std::function<bool(const Slice&)>& take) {
+    const auto known = std::ranges::find(m_lanes, lane, &TraceLane::lane);
+    std::int64_t told = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> places;  // of base blocks that hold some
+    const auto tables = m_source.read(kNames, lane, kEver, kAlways, [&](const Chunk& chunk) -> Status {
+        if (auto go = cancelled(); !go) return go;
+        const auto block = decodeNames(chunk);
+        if (!block) return block.error();
+        for (const NameTable& table : block->tables) {
+            told = cappedSum(told, table.slices);
+            if (table.first < to && table.last >= from && std::ranges::any_of(table.sums, [&](const NameSum& sum) { return sum.kind == kind; }))
+                places.emplace_back(std::max(table.first, from), std::min(clampedAdd(table.last, 1), to));
+        }
+        return {};
+    });
+    if (!tables) return tables.error();
+    if (known == m_lanes.end() || told < known->slices) places = {{from, to}};
+    // A block that reaches into the next one is read once.
+    std::ranges::sort(places);
+    std::vector<std::pair<std::int64_t, std::int64_t>> apart;
+    for (const auto& [begin, end] : places)
+        if (apart.empty() || begin >= apart.back().second)
+            apart.emplace_back(begin, end);
+        else
+            apart.back().second = std::max(apart.back().second, end);
+    bool goesOn = true;
+    for (const auto& [begin, end] : apart) {
+        const auto done = slices(lane, begin, end, [&](const SliceBlock&, const Slice& slice) {
+            // What reaches in from a block before belongs to that one's place.
+            if (slice.kind == kind && slice.start >= begin && slice.start < end) goesOn = take(slice);
+            return goesOn;
+        });
+        if (!done) return done.error();
+        if (!goesOn) break;
+    }
+    return {};
+}
+
 Result<std::vector<TraceLoss>> TraceIndex::losses() {
     std::vector<TraceLoss> all;
     for (const TraceLane& lane : m_lanes) {

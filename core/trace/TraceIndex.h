@@ -132,6 +132,8 @@ public:
     // Slices of the lane's base blocks that reach into the range, block by block, with what else those blocks hold, until `take` says that it has
     // enough (false).
     Status slices(std::int64_t lane, std::int64_t from, std::int64_t to, const std::function<bool(const SliceBlock&, const Slice&)>& take);
+    // Of slices that begin in [from, to) those of a kind. Where the sums by name stand for all of the lane, no block is read that holds none.
+    Status slicesOfKind(SliceKind kind, std::int64_t lane, std::int64_t from, std::int64_t to, const std::function<bool(const Slice&)>& take);
 
 private:
     struct Nested {

@@ -92,6 +92,58 @@ TEST(SamePlaceOf, StepsAreThoseThatBeginInThePart) {
     EXPECT_EQ(silent.part.origin(), 300);
 }
 
+// Counts the blocks of slices that are read.
+struct CountedTrace final : TraceSource {
+    MemoryTrace trace;
+    int blocks = 0;
+    Result<std::vector<TraceSourceLane>> lanes() override { return trace.lanes(); }
+    Status read(const std::string& kind, std::int64_t lane, std::int64_t from, std::int64_t to,
+                const std::function<Status(const Chunk&)>& take) override {
+        return trace.read(kind, lane, from, to, [&](const Chunk& chunk) {
+            if (isSlices(chunk.kind)) ++blocks;
+            return take(chunk);
+        });
+    }
+};
+
+TEST(SamePlaceOf, StepsOfALargeCaptureAreFoundWithoutReadingTheBlocksThatHoldNone) {
+    constexpr std::int64_t kSteps = 5, kBlocks = 20, kEach = 100, kLength = kBlocks * kEach * 10;
+    CountedTrace source;
+    std::vector<StepTime> steps;
+    const SliceBlock empty{.thread = {.process = 1, .thread = 7, .name = "trainer", .lane = 7}, .strings = {"", "step", "aten::mm"}};
+    for (std::int64_t step = 0; step < kSteps; ++step)
+        for (std::int64_t block = 0; block < kBlocks; ++block) {
+            SliceBlock some = empty;
+            const std::int64_t at = step * kLength + block * kEach * 10;
+            // A step reaches into all blocks of its operations.
+            if (block == 0) {
+                some.slices.push_back({.start = at, .duration = kLength - 5, .name = 1, .kind = SliceKind::Step, .step = step + 30});
+                steps.push_back({step + 30, at, at + kLength - 5});
+            }
+            for (std::int64_t i = 0; i < kEach; ++i)
+                some.slices.push_back({.start = at + i * 10 + 1, .duration = 5, .name = 2, .depth = 1, .step = step + 30});
+            source.trace.add(encodeSlices(some));
+        }
+    TraceIndex young(source);
+    const auto before = young.lanes();
+    ASSERT_TRUE(before);
+    const auto unfinished = capturedPart(young, *before, 0, kSteps * kLength);
+    ASSERT_TRUE(unfinished);
+    EXPECT_EQ(unfinished->steps, steps) << "while it is being recorded every block is read";
+    source.trace.finish();
+    TraceIndex index(source);
+    const auto lanes = index.lanes();
+    ASSERT_TRUE(lanes && lanes->lanes.size() == 1 && lanes->lanes[0].steps);
+    source.blocks = 0;
+    const auto part = capturedPart(index, *lanes, 0, kSteps * kLength);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->steps, steps);
+    EXPECT_LE(source.blocks, kSteps * 2);
+    const auto two = capturedPart(index, *lanes, kLength, 3 * kLength);
+    ASSERT_TRUE(two);
+    EXPECT_EQ(two->steps, (std::vector{steps[1], steps[2]})) << "those that begin in it";
+}
+
 TEST(SamePlaceOf, ACallIsFoundAgainByItsStepItsLayerAndHowOftenItWasCalledBefore) {
     SideTrace a({.begin = 0, .length = 1000, .first = 1, .steps = 2});
     SideTrace b({.begin = 90'000, .length = 400, .first = 700, .steps = 3, .lane = 44});
