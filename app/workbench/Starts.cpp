@@ -110,13 +110,7 @@ Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Regis
         plans[second ? 1 : 0] = std::move(*plan);
     }
     if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) return makeError(ErrorCode::BadInput, why);
-    if (request.from.empty() && request.init.empty()) {
-        if (request.a.init != request.b.init)
-            return makeError(ErrorCode::BadInput,
-                             fmt::format("A begins with other weights than B (init={} beside {}), and both train on one beginning; set one init.",
-                                         request.a.init, request.b.init));
-        if (request.a.init != kRandomWeights) request.init = request.a.init;
-    }
+    if (request.from.empty() && request.init.empty() && request.a.init != kRandomWeights) request.init = request.a.init;
     return std::unique_ptr<Run>(std::make_unique<LiveExperiment>(std::move(request), std::move(plans), registry, sink));
 }
 

@@ -120,6 +120,8 @@ TEST_F(StoredSessions, AreComparedWithWhatDiffersAndHowFarThatCanBeBelieved) {
     EXPECT_EQ(all["sessions"][1]["differing"]["grad-clip"], "0.5");
     EXPECT_GT(all["ratio_of_medians"], 0);
     EXPECT_LE(all["comparability"]["score"], 75);
+    train({"--set", "early-stopping=3"});
+    EXPECT_THAT(cli({"compare", "1", "3", "--db", database()}).out, testing::HasSubstr("nothing to measure"));
     expectRefused(cli({"compare", "1", "--db", database()}), {"2 to 20"}, kBadInput);
     expectRefused(cli({"compare", "1", "1", "--db", database()}), {"named twice"}, kBadInput);
     expectRefused(cli({"compare", "1", "99", "--db", database()}), {"99"});

@@ -58,6 +58,7 @@ void lookAtTwo(Compared& compared) {
     of.keep = like.keep;
     of.keepBest = like.keepBest;
     of.earlyStopping = like.earlyStopping;
+    of.init = like.init;
     compared.whyNot = differingKeys(like, of).empty() ? "Their settings do not differ in what a timed step does, so there is nothing to measure."
                                                       : whyNotComparable(like, of, false);
     if (compared.whyNot.empty()) {

@@ -53,11 +53,15 @@ std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same) 
     const auto differing = differingKeys(a, b);
     if (same) return "";
     if (differing.empty()) return "A and B are the same configuration; --aa measures one beside itself.";
-    for (const auto& key : differing)
+    for (const auto& key : differing) {
+        if (key.key == "init")
+            return fmt::format("A begins with other weights than B (init={} beside {}), and both train on one beginning; set one init.", key.a,
+                               key.b);
         if (kDataKeys.contains(key.key))
             return fmt::format(
                 "A and B differ in {} ({} beside {}): they would not train on the same tokens, so times per token mean different things.", key.key,
                 key.a, key.b);
+    }
     return "";
 }
 
@@ -91,16 +95,22 @@ std::string questionWords(const RunConfig& a, const RunConfig& b, bool same) {
     return fmt::format("{} beside {}", listed(keys, &DifferingKey::a), listed(keys, &DifferingKey::b));
 }
 
+// init and early-stopping came later than the first questions, and no timed step knows of them: those keep their keys.
+std::string questionSettings(const RunConfig& config) {
+    std::string text;
+    for (const auto& [key, value] : listConfig(config))
+        if (key != "preset" && key != "steps" && key != "init" && key != "early-stopping") text += fmt::format("|{}={}", key, value);
+    return text;
+}
+
 std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine, const std::string& from, const std::string& init) {
     std::string text = fmt::format("{}|{}|{}", machine.cpu, machine.cores, same);
     for (const auto& gpu : machine.gpus) text += "|" + gpu.name;
-    for (const RunConfig* config : {&a, &b})
-        for (const auto& [key, value] : listConfig(*config))
-            // Of those that came later the usual ones add nothing, for the same reason as below.
-            if (key != "preset" && key != "steps" && key != "init" && key != "early-stopping") text += fmt::format("|{}={}", key, value);
+    for (const RunConfig* config : {&a, &b}) text += questionSettings(*config);
     // Random weights add nothing: the keys of what was asked before are as they were.
+    const std::string weights = init.empty() && from.empty() && a.init != kRandomWeights ? a.init : init;
     if (!from.empty()) text += "|from " + wholePath(from);
-    if (!init.empty()) text += "|init " + wholePath(init);
+    if (!weights.empty()) text += "|init " + wholePath(weights);
     return hashOf(text).hex();
 }
 

@@ -27,8 +27,10 @@ std::string comparisonNotes(const RunConfig& a, const RunConfig& b, bool lossAtE
 
 // "amp=off beside amp=bf16".
 std::string questionWords(const RunConfig& a, const RunConfig& b, bool same);
-// The same text for the same question on the same machine, whatever the budget and the coins. from, init: what both begin from, by its path; empty:
-// random weights.
+// The settings that make a question another one, as a part of its key.
+std::string questionSettings(const RunConfig& config);
+// The same text for the same question on the same machine, whatever the budget and the coins. from, init: what both begin from, by its path; where
+// both are empty, what the setting init says.
 std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine, const std::string& from = {},
                         const std::string& init = {});
 

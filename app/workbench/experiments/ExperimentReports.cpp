@@ -106,7 +106,7 @@ std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began,
     if (began.same) line += " --aa";
     if (!sideA.empty()) line += " --a" + sideA + " --b" + sideB;
     if (!from.empty()) add("--from"), add(from);
-    if (!began.init.empty()) add("--init"), add(began.init);
+    if (!began.init.empty() && began.init != a.init) add("--init"), add(began.init);
     if (!began.captures) add("--no-why");
     if (began.lossSeconds > 0) line += fmt::format(" --loss-after {:g} --loss-seeds {}", began.lossSeconds, began.lossSeeds);
     return line + fmt::format(" --budget {:g} --delta {:g} --seed {}", began.budgetSeconds, began.delta * 100, began.seed);

@@ -6,7 +6,6 @@
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
-#include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
 #include "sessions/SessionStore.h"
 
@@ -17,9 +16,7 @@ namespace {
 std::string questionOf(const LadderRequest& request, const Machine& machine) {
     std::string text = fmt::format("ladder|{}|{}|{}|{}", machine.cpu, machine.cores, settingsWords(request.ladder.bottom), request.leaveOneOut);
     for (const auto& rung : request.ladder.rungs) text += "|" + settingsWords(rung);
-    for (const auto& [key, value] : listConfig(request.config))
-        if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
-    return hashOf(text).hex();
+    return hashOf(text + questionSettings(request.config)).hex();
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/OpenBatches.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
-#include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
 #include "core/experiment/StudyRows.h"
 #include "core/memory/HostAllocator.h"
@@ -72,9 +72,8 @@ LiveTune::LiveTune(TuneRequest request, std::shared_ptr<const Registry> registry
       m_registry(std::move(registry)) {}
 
 StudyBegan LiveTune::began() const {
-    std::string text = fmt::format("tune|{}|{}|{}", m_registry->machine().cpu, m_registry->machine().cores, m_request.sizes);
-    for (const auto& [key, value] : listConfig(m_request.config))
-        if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
+    const Machine& machine = m_registry->machine();
+    const std::string text = fmt::format("tune|{}|{}|{}", machine.cpu, machine.cores, m_request.sizes) + questionSettings(m_request.config);
     return {.kind = "tune",
             .title = "what is best here",
             .source = optionsOf(m_request),

@@ -1,0 +1,54 @@
+// By which key the same question is found again, and what makes it another one. CTest.
+#include <gmock/gmock.h>
+
+#include "app/workbench/experiments/ExperimentQuestion.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ExperimentQuestion : public testing::Test {
+protected:
+    ExperimentQuestion() {
+        machine.cpu = "a processor";
+        machine.cores = 2;
+        b.lr = 2 * a.lr;
+    }
+    std::string key(const std::string& from = {}, const std::string& init = {}) const { return questionKey(a, b, false, machine, from, init); }
+
+    Machine machine;
+    RunConfig a, b;
+};
+
+TEST_F(ExperimentQuestion, ThoseOfVersionsWithoutInitAndEarlyStoppingAreFoundAgain) {
+    EXPECT_EQ(key(), "54c41e2caefd730c5f171c531087e993") << "a new setting must add nothing while it has its usual value";
+}
+
+TEST_F(ExperimentQuestion, WhatNoTimedStepKnowsOfIsTheSameQuestion) {
+    const std::string before = key();
+    b.earlyStopping = a.earlyStopping = 3;
+    b.steps = a.steps = 77;
+    EXPECT_EQ(key(), before);
+    b.lr = 3 * a.lr;
+    EXPECT_NE(key(), before);
+}
+
+TEST_F(ExperimentQuestion, WeightsOfTheSettingAndOfTheOptionAreTheSameBeginning) {
+    const std::string random = key(), option = key({}, "/somewhere/gpt2");
+    EXPECT_NE(option, random);
+    const std::string checkpoint = key("/somewhere/step-0000005");
+    a.init = b.init = "/somewhere/gpt2";
+    EXPECT_EQ(key(), option);
+    EXPECT_EQ(key({}, "/somewhere/gpt2"), option);
+    EXPECT_EQ(key("/somewhere/step-0000005"), checkpoint) << "nothing of the setting is used beside a checkpoint";
+}
+
+TEST_F(ExperimentQuestion, SidesThatBeginOtherwiseAreNoQuestion) {
+    EXPECT_EQ(whyNotComparable(a, b, false), "");
+    b.init = "/somewhere/gpt2";
+    EXPECT_THAT(whyNotComparable(a, b, false), HasSubstr("A begins with other weights than B (init=random beside /somewhere/gpt2)"));
+}
+
+}  // namespace
+}  // namespace stepscope
