@@ -43,9 +43,11 @@ struct StoredCheckpoint {
 std::int64_t bytesUnder(const fs::path& folder) {
     std::int64_t bytes = 0;
     std::error_code problem;
-    for (const auto& entry : fs::recursive_directory_iterator(folder, problem)) {
-        const auto size = entry.is_regular_file(problem) ? entry.file_size(problem) : 0;
-        if (!problem) bytes += static_cast<std::int64_t>(size);
+    // A run that still trains may be removing it.
+    for (fs::recursive_directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
+        std::error_code gone;
+        const auto size = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
+        if (!gone) bytes += static_cast<std::int64_t>(size);
     }
     return bytes;
 }
