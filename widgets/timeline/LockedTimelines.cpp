@@ -28,7 +28,7 @@ LockedTimelines::LockedTimelines(QWidget* parent) : QWidget(parent) {
     m_b->setAccessibleName("Timeline of B");
     for (TimelineView* view : {m_a, m_b}) {
         view->setMinimumHeight(kLeastHeight);
-        layout->addWidget(view);
+        layout->addWidget(view, 1);  // a dialog's room is theirs, not the sentence's
     }
     connect(m_a, &TimelineView::viewChanged, this, [this] { follow(*m_a, *m_b, m_offset); });
     connect(m_b, &TimelineView::viewChanged, this, [this] { follow(*m_b, *m_a, -m_offset); });
@@ -38,11 +38,13 @@ LockedTimelines::LockedTimelines(QWidget* parent) : QWidget(parent) {
 void LockedTimelines::follow(TimelineView& moved, TimelineView& other, double offset) {
     if (m_following) return;
     m_following = true;
+    m_led = &moved;
     other.setView(moved.from() + offset, moved.nsPerPixel());
     m_following = false;
 }
 
 void LockedTimelines::setContent(const TimelineContent& content) {
+    m_led = nullptr;
     m_following = true;
     for (const std::int64_t rank : {0, 1}) {
         TimelineContent own{.session = content.session, .lanes = content.lanes, .counters = {}};
@@ -90,10 +92,14 @@ void LockedTimelines::choose(const std::optional<TraceSlice>& a, const std::opti
     lockAt(a->slice.start, b->slice.start, inA);
 }
 
-// A wider view of the one would be held back by the narrower one of the other, that has not been laid out yet.
+// A wider view of the one would be held back by the narrower one of the other, that has not been laid out yet. The one that was moved last stays
+// where it is: the other may be held back at an end of what it shows.
 void LockedTimelines::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    QTimer::singleShot(0, this, [this] { follow(*m_a, *m_b, m_offset); });
+    QTimer::singleShot(0, this, [this, led = m_led] {
+        if (led == m_a) follow(*m_a, *m_b, m_offset);
+        if (led == m_b) follow(*m_b, *m_a, -m_offset);
+    });
 }
 
 void LockedTimelines::say(const QString& sentence) {

@@ -42,7 +42,8 @@ private:
 
     ToneLabel* m_sentence;
     TimelineView *m_a, *m_b;
-    double m_offset = 0;  // ns: of B's clock less A's, where both show the same
+    TimelineView* m_led = nullptr;  // that the other one followed last; null: both still show all of it, each by itself
+    double m_offset = 0;            // ns: of B's clock less A's, where both show the same
     qint64 m_originA = 0, m_originB = 0;
     bool m_following = false;
 };

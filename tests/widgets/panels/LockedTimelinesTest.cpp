@@ -93,5 +93,28 @@ TEST(TwoTimelines, StandUponEachOtherAtWhatIsChosenUntilNothingIs) {
     EXPECT_NEAR(both.b().from() - both.a().from(), static_cast<double>(kLater), 1);
 }
 
+// As on the page Compare: both show places of one session, so that one of them may be held back at an end of it.
+TEST(TwoTimelines, StayWhereAPersonMovedThemWhenTheirRoomChanges) {
+    TwoTraces two(0);
+    TimelineContent content = two.content(0, 0, millisecondsNs(40));
+    for (TraceLane lane : std::vector(content.lanes.lanes)) {
+        lane.thread.rank = 1;
+        content.lanes.lanes.push_back(lane);
+    }
+    LockedTimelines both;
+    both.resize(900, 500);
+    both.show();
+    both.setContent(content);
+    both.showPlace("step", millisecondsNs(2), millisecondsNs(8), millisecondsNs(30), millisecondsNs(36));
+    two.settle();
+    both.b().setView(millisecondsNs(1), both.b().nsPerPixel());
+    const double a = both.a().from(), b = both.b().from();
+    ASSERT_GT(a - b, -both.offset()) << "A is held back at the begin of the session";
+    both.resize(890, 480);
+    two.settle();
+    EXPECT_EQ(both.b().from(), b);
+    EXPECT_EQ(both.a().from(), a);
+}
+
 }  // namespace
 }  // namespace stepscope
