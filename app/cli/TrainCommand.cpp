@@ -8,7 +8,6 @@
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
-#include "app/cli/ProfileSchedule.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
 #include "app/cli/TrainReport.h"
@@ -18,6 +17,7 @@
 #include "app/workbench/workers/LocalWorkers.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/events/ProfileSchedule.h"
 #include "core/workers/WorkerPlace.h"
 
 namespace stepscope::cli {

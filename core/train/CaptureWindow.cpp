@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/Format.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/events/Event.h"
+#include "core/events/ProfileSchedule.h"
 
 namespace stepscope {
 namespace {
@@ -49,6 +51,12 @@ Status CaptureWindow::ask(const Capture& wanted) {
     if (wanted.firstStep < 0) return makeError(ErrorCode::BadInput, fmt::format("A capture cannot begin at step {}.", wanted.firstStep));
     if (wanted.warmUp < 0 || wanted.warmUp > kMostCapturedSteps)
         return makeError(ErrorCode::BadInput, fmt::format("A capture warms up for at most {} steps, not for {}.", kMostCapturedSteps, wanted.warmUp));
+    if (m_asked && wanted.firstStep - wanted.warmUp >= endOfAsked()) {
+        if (m_later.size() >= kMostCaptureRounds)
+            return makeError(ErrorCode::BadInput, fmt::format("At most {} captures wait for their steps.", kMostCaptureRounds));
+        m_later.push_back(wanted);
+        return {};
+    }
     if (m_asked)
         return makeError(ErrorCode::BadInput, capturing()
                                                   ? "Steps are being captured at the moment; ask again when that is done."
@@ -57,6 +65,12 @@ Status CaptureWindow::ask(const Capture& wanted) {
         return makeError(ErrorCode::BadInput, fmt::format("Nothing more is captured in this session: {}.", full));
     m_asked = wanted;
     return {};
+}
+
+// The step behind all that is asked for.
+std::int64_t CaptureWindow::endOfAsked() const {
+    if (!m_later.empty()) return m_later.back().firstStep + m_later.back().steps;
+    return (capturing() && !m_warming ? m_done.firstStep : std::max(m_asked->firstStep, m_newest + 1)) + m_asked->steps;
 }
 
 // As far as it is stored: what the recorder has in hand still comes on top.
@@ -105,6 +119,7 @@ std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin,
 }
 
 std::optional<CaptureDone> CaptureWindow::cut() {
+    m_later.clear();  // none of them comes any more
     if (capturing() && m_done.steps > 0) return finish();
     m_sources.clear();
     m_asked.reset();
@@ -127,8 +142,21 @@ CaptureDone CaptureWindow::finish() {
         if (auto loss = source->finish(m_done); !loss.empty() && m_outlet.sink != nullptr)
             m_outlet.sink->publish(LogLine{m_done.at, m_done.step, LogLevel::Warning, std::move(loss)});
     m_sources.clear();
-    m_asked.reset();
+    takeNext();
     return std::exchange(m_done, {});
+}
+
+void CaptureWindow::takeNext() {
+    m_asked.reset();
+    if (m_later.empty()) return;
+    if (const std::string full = fullWords(); !full.empty()) {
+        if (m_outlet.sink != nullptr)
+            m_outlet.sink->publish(LogLine{m_done.at, m_done.step, LogLevel::Warning,
+                                           fmt::format("{} more captures that were asked for are not made: {}.", m_later.size(), full)});
+        return m_later.clear();
+    }
+    m_asked = m_later.front();
+    m_later.pop_front();
 }
 
 }  // namespace stepscope

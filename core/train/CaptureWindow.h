@@ -1,6 +1,7 @@
 // CaptureWindow: the steps that a Capture command is about. The Trainer asks it before and after each step; while such steps run it holds the
 // capture's sources (core/profile/CaptureSource.h), and at the end it makes the event of what they saw. Trainer thread.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +21,8 @@ class CaptureWindow {
 public:
     explicit CaptureWindow(CaptureOutlet outlet = {}) : m_outlet(outlet) {}
 
-    // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already.
+    // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already and is not over when this one begins to warm
+    // up. Rounds of one schedule are asked for at once, each behind the one before.
     Status ask(const Capture& wanted);
 
     // Around every step; step: its number. after() gives the event when that was the last. Steps to warm up are observed too, and nothing is kept.
@@ -44,10 +46,13 @@ private:
     bool capturing() const { return !m_sources.empty(); }
     Status askSlowest(bool on);
     CaptureDone finish();
+    void takeNext();
+    std::int64_t endOfAsked() const;
     std::string fullWords() const;  // empty: there is room for more
 
     CaptureOutlet m_outlet;
     std::optional<Capture> m_asked;
+    std::deque<Capture> m_later;  // each behind the one before, the first behind m_asked
     std::vector<std::unique_ptr<CaptureSource>> m_sources;
     bool m_warming = false;  // the sources are of steps that are not kept
     CaptureDone m_done;      // of the steps so far

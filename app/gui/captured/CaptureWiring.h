@@ -10,6 +10,7 @@ class CaptureDialog;
 class LiveFeed;
 class RunController;
 class RunWiring;
+struct ProfileSchedule;
 
 class CaptureWiring : public QObject {
     Q_OBJECT
@@ -21,6 +22,8 @@ public:
     CaptureDialog& dialog() { return *m_dialog; }
 
 private:
+    void schedule(const ProfileSchedule& wanted, RunController& runs, const LiveFeed& live);
+
     CaptureDialog* m_dialog;  // the window's child
 };
 

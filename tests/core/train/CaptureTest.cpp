@@ -10,6 +10,7 @@
 #include "TinyTraining.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
+#include "core/events/ProfileSchedule.h"
 
 namespace stepscope {
 namespace {
@@ -121,7 +122,7 @@ TEST(Capture, OfAStepThatNeverCameIsNotForgottenInSilence) {
 TEST(Capture, IsRefusedWhileAnotherIsAskedForAndWhereItCannotBe) {
     TinyTrainer trainer(captureConfig(6));
     trainer.commands.push(Capture{.steps = 1, .firstStep = 4});
-    trainer.commands.push(Capture{.steps = 1, .firstStep = 5});
+    trainer.commands.push(Capture{.steps = 1, .firstStep = 5, .warmUp = 1});
     trainer.commands.push(Capture{.steps = 0});
     trainer.commands.push(Capture{.steps = kMostCapturedSteps + 1});
     ASSERT_EQ(trainer.run().state, RunState::Finished);
@@ -129,6 +130,20 @@ TEST(Capture, IsRefusedWhileAnotherIsAskedForAndWhereItCannotBe) {
     EXPECT_EQ(captureWarnings(trainer),
               (std::vector<std::string>{"A capture is to begin at step 4; ask again when it is done.", "A capture is of 1 to 1000 steps, not of 0.",
                                         "A capture is of 1 to 1000 steps, not of 1001."}));
+}
+
+TEST(Capture, RoundsThatAreAskedForAtOnceAreMadeOneBehindTheOther) {
+    TinyTrainer trainer(captureConfig(14));
+    for (const Capture& round : capturesOf({.wait = 1, .warmup = 1, .active = 2, .repeat = 4}, 0)) trainer.commands.push(round);
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    std::vector<std::pair<std::int64_t, std::int64_t>> rounds;
+    for (const auto& done : trainer.sink.all<CaptureDone>()) rounds.emplace_back(done.firstStep, done.steps);
+    EXPECT_EQ(rounds, (std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 2}, {7, 2}, {11, 2}}));
+    std::set<std::int64_t> disturbed;
+    for (const auto& step : trainer.sink.all<StepDone>())
+        if (step.disturbed) disturbed.insert(step.step);
+    EXPECT_EQ(disturbed, (std::set<std::int64_t>{2, 3, 4, 6, 7, 8, 10, 11, 12, 14})) << "those that warm up are observed, too, and no other";
+    EXPECT_EQ(captureWarnings(trainer), std::vector<std::string>{"Nothing was captured: the run has ended before step 15."});
 }
 
 TEST(Capture, EndsWhereCapturesTakeAllTheRoomThatTheyMayAndNoOtherBegins) {
@@ -158,6 +173,24 @@ TEST(Capture, EndsWhereCapturesTakeAllTheRoomThatTheyMayAndNoOtherBegins) {
               "Nothing more is captured in this session: its captures take 2.00\u202FMB on the disk, and 2.00\u202FMB is the most for a session "
               "(--capture-cap).");
     EXPECT_EQ(trainer.sink.all<StepDone>().size(), 12u) << "the run goes on";
+}
+
+TEST(Capture, RoundsForWhichThereIsNoRoomAreNotMadeAndThatIsSaidOnce) {
+    TinyTrainer trainer(captureConfig(30));
+    std::atomic<std::int64_t> stored = 0;
+    trainer.setup.captureCap = 2'000'000;
+    trainer.setup.captureBytes = [&] { return stored.load(); };
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step != nullptr && step->step == 6) stored = 2'000'000;
+    };
+    for (const Capture& round : capturesOf({.wait = 2, .active = 2, .repeat = 6}, 0)) trainer.commands.push(round);
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    EXPECT_EQ(trainer.sink.all<CaptureDone>().size(), 2u) << "steps 3 and 4, and 7";
+    const auto warnings = captureWarnings(trainer);
+    ASSERT_EQ(warnings.size(), 2u);
+    EXPECT_TRUE(warnings[0].starts_with("The capture ends after 1 of 2 steps: ")) << warnings[0];
+    EXPECT_TRUE(warnings[1].starts_with("4 more captures that were asked for are not made: its captures take ")) << warnings[1];
 }
 
 TEST(Capture, MayBeAskedForAgainAHundredTimes) {

@@ -5,10 +5,14 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTableWidget>
+#include <optional>
+#include <tuple>
 
 #include "WindowFixture.h"
+#include "core/events/ProfileSchedule.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/run/CaptureDialog.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
@@ -40,6 +44,45 @@ TEST_F(WindowCaptureTest, IsAskedForStepsAndAnsweredWithWhatRan) {
     EXPECT_TRUE(capture()->isEnabled()) << "once more";
     dialog().close();
     EXPECT_TRUE(window().isVisible());
+}
+
+TEST_F(WindowCaptureTest, IsAskedForRoundsOfAScheduleAndMakesThemAll) {
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    ask();
+    QPushButton* bySchedule = dialog().findChildren<QPushButton*>().at(1);
+    ASSERT_EQ(bySchedule->text(), "Capture by schedule");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return bySchedule->isEnabled(); }));
+    const auto fields = dialog().findChildren<QSpinBox*>();
+    ASSERT_EQ(fields.size(), 5);
+    const auto set = [&](const std::array<int, 4>& values) {
+        for (int i = 0; i < 4; ++i) fields[i + 1]->setValue(values[static_cast<std::size_t>(i)]);
+    };
+    set({1'000'000'000, 0, 1, 1});
+    QTest::mouseClick(bySchedule, Qt::LeftButton);
+    EXPECT_TRUE(dialog().sentence().contains("the run ends at step")) << dialog().sentence().toStdString();
+    EXPECT_FALSE(dialog().isWaiting());
+    QTest::qWait(20);
+    picture(dialog(), "capture-schedule-refused");
+    int done = 0;
+    std::vector<std::int64_t> first;
+    QObject::connect(&place->stage().live(), &LiveFeed::captured, &dialog(), [&](const CaptureDone& capture) {
+        ++done;
+        first.push_back(capture.firstStep);
+        EXPECT_EQ(capture.steps, 2);
+    });
+    set({100, 1, 2, 3});
+    QTest::mouseClick(bySchedule, Qt::LeftButton);
+    EXPECT_TRUE(dialog().isWaiting());
+    EXPECT_TRUE(dialog().sentence().startsWith("3 rounds to come: steps ")) << dialog().sentence().toStdString();
+    EXPECT_FALSE(bySchedule->isEnabled());
+    EXPECT_FALSE(capture()->isEnabled());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return done == 3; }, 8000)) << done;
+    EXPECT_EQ(first[1] - first[0], 103);
+    EXPECT_EQ(first[2] - first[1], 103);
+    EXPECT_FALSE(dialog().isWaiting());
+    EXPECT_TRUE(bySchedule->isEnabled()) << "once more";
 }
 
 TEST_F(WindowCaptureTest, SaysThatThereIsNoRunAndWhenItsRunHasEnded) {
@@ -117,6 +160,43 @@ TEST(CaptureDialog, ShowsEveryKindOfOperationWithItsShare) {
     QTest::mouseClick(dialog.findChild<QPushButton*>(), Qt::LeftButton);
     dialog.setReady(false);
     EXPECT_EQ(dialog.sentence(), "The run has ended before a step was captured.");
+}
+
+TEST(CaptureDialog, CountsTheRoundsOfAScheduleThatAreStillToCome) {
+    CaptureDialog dialog;
+    EXPECT_FALSE(dialog.findChildren<QPushButton*>().at(1)->isEnabled()) << "no run";
+    dialog.setReady(true);
+    std::optional<ProfileSchedule> asked;
+    QObject::connect(&dialog, &CaptureDialog::scheduleRequested, &dialog, [&](const ProfileSchedule& schedule) { asked = schedule; });
+    const auto fields = dialog.findChildren<QSpinBox*>();
+    for (const auto& [field, value] : {std::pair(1, 40), std::pair(2, 1), std::pair(3, 5), std::pair(4, 3)}) fields[field]->setValue(value);
+    QTest::mouseClick(dialog.findChildren<QPushButton*>().at(1), Qt::LeftButton);
+    ASSERT_TRUE(asked.has_value());
+    EXPECT_EQ(std::tuple(asked->wait, asked->warmup, asked->active, asked->repeat), std::tuple(40, 1, 5, 3));
+    EXPECT_TRUE(checkSchedule(dialog.schedule()));
+    fields[3]->setValue(0);
+    EXPECT_EQ(dialog.schedule().active, 1) << "what cannot be cannot be set";
+    dialog.setProblem("The last round would end at step 3,000, and the run ends at step 2,000.");
+    EXPECT_FALSE(dialog.isWaiting());
+    EXPECT_TRUE(dialog.sentence().contains("3,000"));
+    dialog.setRounds(capturesOf(*asked, 1000));
+    EXPECT_TRUE(dialog.sentence().startsWith("3 rounds to come: steps 1\u202F042 to 1\u202F046 next, steps 1\u202F134 to 1\u202F138 last."))
+        << dialog.sentence().toStdString();
+    dialog.show();
+    for (const Theme theme : {Theme::Dark, Theme::Light}) {
+        applyStyle(*qApp, theme);
+        QCoreApplication::processEvents();
+        WindowTest::picture(dialog, theme == Theme::Dark ? "capture-schedule-dark" : "capture-schedule");
+    }
+    dialog.setResult(CaptureDone{.step = 20, .firstStep = 19, .steps = 2});
+    EXPECT_TRUE(dialog.sentence().contains("3 rounds to come")) << "one of the slowest, from before";
+    dialog.setResult(CaptureDone{.step = 1046, .firstStep = 1042, .steps = 5});
+    EXPECT_TRUE(dialog.sentence().contains("2 rounds to come: steps 1\u202F088 to 1\u202F092 next")) << dialog.sentence().toStdString();
+    dialog.setResult(CaptureDone{.step = 1138, .firstStep = 1134, .steps = 5});
+    EXPECT_FALSE(dialog.isWaiting()) << "one that never came is not waited for";
+    dialog.setRounds(capturesOf(*asked, 1200));
+    dialog.setReady(false);
+    EXPECT_EQ(dialog.sentence(), "The run has ended with 3 of the rounds still to come.");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/base/Format.h"
 #include "core/events/Command.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 #include "widgets/style/RowTable.h"
 
 namespace stepscope {
@@ -51,6 +52,37 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
         "000 before them "
         "are kept, the 20 slowest at most, each with its neighbours; they are stored when this is switched off or the run ends. The log says what it "
         "cost.");
+    struct Field {
+        const char *label, *name, *tip;
+        std::int64_t least, most, usual;
+    };
+    static constexpr std::array kFields{
+        Field{"wait", "Steps to wait", "Steps that run as always before each round", 0, kMostScheduledSteps, 20},
+        Field{"warm up", "Steps to warm up", "Steps that are observed and not kept, so that what is made once is not in the way", 0,
+              kMostCapturedSteps, 2},
+        Field{"record", "Steps to record", "Steps of each round that are recorded (active)", 1, kMostCapturedSteps, kUsualSteps},
+        Field{"rounds", "Rounds", "How often all this is done (repeat)", 1, static_cast<std::int64_t>(kMostCaptureRounds), 2}};
+    auto* fields = new QHBoxLayout;
+    for (std::size_t i = 0; i < kFields.size(); ++i) {
+        const Field& field = kFields[i];
+        m_rounds[i] = new QSpinBox;
+        m_rounds[i]->setRange(static_cast<int>(field.least), static_cast<int>(field.most));
+        m_rounds[i]->setValue(static_cast<int>(field.usual));
+        m_rounds[i]->setAccessibleName(field.name);
+        m_rounds[i]->setToolTip(field.tip);
+        auto* label = new QLabel(field.label);
+        label->setBuddy(m_rounds[i]);
+        fields->addWidget(label);
+        fields->addWidget(m_rounds[i]);
+        fields->addSpacing(space(1));
+    }
+    m_rounds[0]->setMaximumWidth(m_rounds[0]->fontMetrics().averageCharWidth() * 19);
+    m_repeat = new QPushButton("Capture by schedule");
+    m_repeat->setAutoDefault(false);
+    m_repeat->setToolTip(
+        "Over and over: waits, warms up, records; as train --profile wait=20,warmup=2,active=3,repeat=2 does from the first step on");
+    fields->addStretch();
+    fields->addWidget(m_repeat);
     m_sentence = sentenceLabel(Tone::Muted);
     m_sentence->setAccessibleName("What the capture saw");
 
@@ -70,11 +102,13 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     head->addWidget(m_capture);
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(head);
+    layout->addLayout(fields);
     layout->addWidget(m_slowest);
     layout->addWidget(m_sentence);
     layout->addWidget(m_table, 1);
     resize(720, 380);
     connect(m_capture, &QPushButton::clicked, this, &CaptureDialog::ask);
+    connect(m_repeat, &QPushButton::clicked, this, &CaptureDialog::askRounds);
     connect(m_slowest, &QCheckBox::clicked, this, &CaptureDialog::slowestRequested);
     showState();
 }
@@ -94,21 +128,62 @@ void CaptureDialog::ask() {
     Q_EMIT captureRequested(m_steps->value());
 }
 
+ProfileSchedule CaptureDialog::schedule() const {
+    return {.wait = m_rounds[0]->value(), .warmup = m_rounds[1]->value(), .active = m_rounds[2]->value(), .repeat = m_rounds[3]->value()};
+}
+
+void CaptureDialog::askRounds() {
+    if (m_ready && !m_waiting) Q_EMIT scheduleRequested(schedule());
+}
+
+void CaptureDialog::setRounds(const std::vector<Capture>& rounds) {
+    m_toCome = rounds;
+    m_waiting = !rounds.empty();
+    showState();
+}
+
+void CaptureDialog::setProblem(const QString& sentence) {
+    showState();
+    m_sentence->setTone(Tone::Error);
+    m_sentence->setText(sentence);
+}
+
+QString CaptureDialog::roundsText() const {
+    const Capture& next = m_toCome.front();
+    const auto steps = [](const Capture& one) {
+        const QString first = words(format::count(one.firstStep));
+        return one.steps == 1 ? "step " + first : QString("steps %1 to %2").arg(first, words(format::count(one.firstStep + one.steps - 1)));
+    };
+    if (m_toCome.size() == 1) return QString("To come: %1.").arg(steps(next));
+    return QString("%1 rounds to come: %2 next, %3 last.")
+        .arg(words(format::count(static_cast<std::int64_t>(m_toCome.size()))), steps(next), steps(m_toCome.back()));
+}
+
 void CaptureDialog::setReady(bool ready) {
     if (ready == m_ready) return;
     m_ready = ready;
     const bool lost = !ready && m_waiting;
+    const auto missing = static_cast<std::int64_t>(m_toCome.size());
+    m_toCome.clear();
     m_waiting = m_waiting && ready;
     m_slowest->setChecked(false);  // a run ends it, and the next one begins without
     showState();
-    if (lost) m_sentence->setText("The run has ended before a step was captured.");
+    if (lost && missing > 0)
+        m_sentence->setText(QString("The run has ended with %1 of the rounds still to come.").arg(words(format::count(missing))));
+    else if (lost)
+        m_sentence->setText("The run has ended before a step was captured.");
 }
 
 void CaptureDialog::showState() {
     m_capture->setEnabled(m_ready && !m_waiting);
     m_steps->setEnabled(m_ready && !m_waiting);
+    m_repeat->setEnabled(m_ready && !m_waiting);
+    for (QSpinBox* field : m_rounds) field->setEnabled(m_ready && !m_waiting);
+    m_sentence->setTone(Tone::Muted);
     m_slowest->setEnabled(m_ready);
-    if (m_waiting)
+    if (m_waiting && !m_toCome.empty())
+        m_sentence->setText(roundsText() + " A captured step takes longer than others, and is left out where steps are compared.");
+    else if (m_waiting)
         m_sentence->setText("Waiting for the steps. A captured step takes longer than others, and is left out where steps are compared.");
     else if (m_table->rowCount() == 0)
         m_sentence->setText(m_ready ? QString("Every operation that runs meanwhile is counted and timed.")
@@ -116,10 +191,13 @@ void CaptureDialog::showState() {
 }
 
 void CaptureDialog::setResult(const CaptureDone& capture) {
-    m_waiting = false;
+    // A round that the run heard of late is made later, one that it refused never; a capture of the slowest steps may lie before all of them.
+    std::erase_if(m_toCome, [&](const Capture& round) { return round.firstStep <= capture.firstStep; });
+    m_waiting = !m_toCome.empty();
     showState();
     QString sentence = words(captureSentence(capture));
     if (capture.leftOut > 0) sentence += QString(" %1 more kinds with less time are left out.").arg(words(format::count(capture.leftOut)));
+    if (!m_toCome.empty()) sentence += ' ' + roundsText();
     m_sentence->setText(sentence);
     static const std::vector<CapturedOperation> none;
     const auto& rows = capture.rows ? *capture.rows : none;

@@ -1,9 +1,12 @@
-// Asks for how many steps a capture is, and shows what it saw: the sentence of the log, and below it every kind of operation with its share. Beside
-// the window, which goes on; it speaks to nobody: CaptureWiring asks the run and brings the answer. GUI thread.
+// Asks for how many steps a capture is, or by which schedule steps are captured over and over, and shows what it saw: the sentence of the log, and
+// below it every kind of operation with its share. Beside the window, which goes on; it speaks to nobody: CaptureWiring asks the run and brings the
+// answer. GUI thread.
 #pragma once
 #include <QDialog>
+#include <array>
 
 #include "core/events/CaptureDone.h"
+#include "core/events/ProfileSchedule.h"
 
 class QCheckBox;
 class QLabel;
@@ -22,25 +25,34 @@ public:
 
     void setReady(bool ready);  // whether there is a run that can be asked
     void setResult(const CaptureDone& capture);
+    // The schedule is asked for: its rounds, as the run was told. Or it is not, and why.
+    void setRounds(const std::vector<Capture>& rounds);
+    void setProblem(const QString& sentence);
+    ProfileSchedule schedule() const;  // that stands in the fields
     bool isWaiting() const { return m_waiting; }
     QString sentence() const;
     void open() override;  // or brings it to the front
 
 Q_SIGNALS:
     void captureRequested(qint64 steps);
-    void slowestRequested(bool on);  // from here on the slowest steps are kept, or no longer
+    void scheduleRequested(const stepscope::ProfileSchedule& schedule);  // counted from the newest step on
+    void slowestRequested(bool on);                                      // from here on the slowest steps are kept, or no longer
 
 private:
     void ask();
+    void askRounds();
     void showState();
+    QString roundsText() const;
 
     QSpinBox* m_steps;
-    QPushButton* m_capture;
+    QPushButton *m_capture, *m_repeat;
+    std::array<QSpinBox*, 4> m_rounds;  // wait, warm-up, active, repeat
     QCheckBox* m_slowest;
     ToneLabel* m_sentence;
     QTableWidget* m_table;
     bool m_ready = false;
-    bool m_waiting = false;  // asked, and not answered
+    bool m_waiting = false;         // asked, and not answered
+    std::vector<Capture> m_toCome;  // rounds of a schedule that are not answered yet
 };
 
 }  // namespace stepscope

@@ -151,9 +151,23 @@ void FakeRun::step() {
     done.allocatedBytes = 96'000'000;
     done.disturbed = m_measured.has_value();
     publish(done);
+    for (const Capture& round : m_rounds)
+        if (round.firstStep + round.steps - 1 == m_step) capture(round.firstStep, round.steps);
     turn();
     if (m_step % 25 == 1) sample();
     if (m_step % 100 == 0) publish(ValidationDone{m_step, m_clock.now(), TimeNs{40'000'000}, m_loss + 0.08});
+}
+
+void FakeRun::capture(std::int64_t firstStep, std::int64_t steps) {
+    const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(m_clock.now().ns, firstStep, steps)));
+    if (m_recorder) m_recorder->publishChunk(slices);
+    if (m_recorder)
+        m_recorder->publishChunk(
+            noteChunk("Hardware counters: this machine exposes no counters, as most virtual machines do not; times are "
+                      "recorded all the same.",
+                      m_clock.now(), kCounterNotes));
+    m_sink.publishChunk(slices);
+    publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = firstStep, .steps = steps, .operations = 41});
 }
 
 // Two steps a block, eight pairs; "bf16" is faster, whatever else there is is not.
@@ -272,15 +286,10 @@ bool FakeRun::obey(const Command& command) {
                                     *wanted.slowest ? "The slowest are kept." : "The slowest are no longer kept."});
                     return true;
                 }
-                const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(m_clock.now().ns, m_step, wanted.steps)));
-                if (m_recorder) m_recorder->publishChunk(slices);
-                if (m_recorder)
-                    m_recorder->publishChunk(
-                        noteChunk("Hardware counters: this machine exposes no counters, as most virtual machines do not; times are "
-                                  "recorded all the same.",
-                                  m_clock.now(), kCounterNotes));
-                m_sink.publishChunk(slices);
-                publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = m_step, .steps = wanted.steps, .operations = 41});
+                if (wanted.firstStep > m_step)
+                    m_rounds.push_back(wanted);
+                else
+                    capture(m_step, wanted.steps);
                 return true;
             },
         },

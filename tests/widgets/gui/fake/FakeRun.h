@@ -29,6 +29,7 @@ private:
     void step();
     void sample();
     void measure(const Measure& asked);
+    void capture(std::int64_t firstStep, std::int64_t steps);
     void turn();
     void judge(bool over, const std::string& outcome);
     bool obey(const Command& command);  // false = stop
@@ -47,6 +48,7 @@ private:
     double m_loss = kUnknown;
     std::optional<Measure> m_measured;  // takes turns
     int m_blocks = 0;                   // of it
+    std::vector<Capture> m_rounds;      // of a schedule, asked for at once
     bool m_paused = false;
     RunState m_state = RunState::Preparing;
     std::atomic<bool> m_done = false;

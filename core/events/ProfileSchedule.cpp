@@ -1,15 +1,24 @@
-#include "app/cli/ProfileSchedule.h"
+#include "core/events/ProfileSchedule.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
-namespace stepscope::cli {
+namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1'000'000'000;
-constexpr std::int64_t kMostRounds = 1000;
+struct Word {
+    const char* name;
+    std::int64_t ProfileSchedule::*value;
+    std::int64_t least, most;
+};
+constexpr std::array kWords{Word{"wait", &ProfileSchedule::wait, 0, kMostScheduledSteps},
+                            Word{"warmup", &ProfileSchedule::warmup, 0, kMostCapturedSteps},
+                            Word{"active", &ProfileSchedule::active, 1, kMostCapturedSteps},
+                            Word{"repeat", &ProfileSchedule::repeat, 1, static_cast<std::int64_t>(kMostCaptureRounds)}};
 
 std::optional<std::int64_t> wholeNumber(const std::string& text) {
     std::int64_t value = 0;
@@ -18,42 +27,42 @@ std::optional<std::int64_t> wholeNumber(const std::string& text) {
     return value;
 }
 
+std::string takes(const Word& word) {
+    return fmt::format("{} takes a whole number from {} to {}", word.name, word.least, word.most);
+}
+
 }  // namespace
+
+Status checkSchedule(const ProfileSchedule& schedule) {
+    for (const Word& word : kWords)
+        if (const std::int64_t value = schedule.*word.value; value < word.least || value > word.most)
+            return makeError(ErrorCode::BadInput, fmt::format("A schedule with {}={} cannot be: {}.", word.name, value, takes(word)));
+    return {};
+}
 
 Result<ProfileSchedule> parseProfile(const std::string& text) {
     const auto refused = [&](const std::string& why) {
         return makeError(ErrorCode::BadInput,
                          fmt::format("\"{}\" is no schedule such as wait=1,warmup=1,active=3 or wait=10,active=5,repeat=2: {}", text, why));
     };
-    struct Word {
-        const char* name;
-        std::int64_t ProfileSchedule::*value;
-        std::int64_t least, most;
-        bool given = false;
-    };
-    Word words[] = {{"wait", &ProfileSchedule::wait, 0, kMostSteps},
-                    {"warmup", &ProfileSchedule::warmup, 0, kMostCapturedSteps},
-                    {"active", &ProfileSchedule::active, 1, kMostCapturedSteps},
-                    {"repeat", &ProfileSchedule::repeat, 1, kMostRounds}};
+    std::array<bool, kWords.size()> given{};
     ProfileSchedule schedule;
     for (std::size_t from = 0; from <= text.size();) {
         const std::size_t comma = std::min(text.find(',', from), text.size());
         const std::string part = text.substr(from, comma - from);
         from = comma + 1;
         const auto equals = part.find('=');
-        Word* word = nullptr;
-        for (Word& one : words)
-            if (part.substr(0, std::min(equals, part.size())) == one.name) word = &one;
-        if (word == nullptr || equals == std::string::npos)
+        const auto word = std::ranges::find(kWords, part.substr(0, std::min(equals, part.size())), &Word::name);
+        if (word == kWords.end() || equals == std::string::npos)
             return refused(fmt::format("\"{}\" is none of wait=N, warmup=N, active=N and repeat=N", part));
         const auto value = wholeNumber(part.substr(equals + 1));
-        if (!value || *value < word->least || *value > word->most)
-            return refused(fmt::format("{} takes a whole number from {} to {}", word->name, word->least, word->most));
-        if (word->given) return refused(fmt::format("{} is given twice", word->name));
-        word->given = true;
+        if (!value || *value < word->least || *value > word->most) return refused(takes(*word));
+        bool& before = given[static_cast<std::size_t>(word - kWords.begin())];
+        if (before) return refused(fmt::format("{} is given twice", word->name));
+        before = true;
         schedule.*word->value = *value;
     }
-    if (!words[2].given) return refused("active=N, the number of steps to record, is missing");
+    if (!given[2]) return refused("active=N, the number of steps to record, is missing");
     return schedule;
 }
 
@@ -66,4 +75,4 @@ std::vector<Capture> capturesOf(const ProfileSchedule& schedule, std::int64_t ma
     return all;
 }
 
-}  // namespace stepscope::cli
+}  // namespace stepscope
