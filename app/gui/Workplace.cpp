@@ -10,6 +10,7 @@
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/sessions/CheckpointsDialog.h"
 #include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
@@ -77,8 +78,12 @@ Workplace::Workplace(const Options& options)
         m_timeline.shownChanged();
     });
     connect(&m_checkpoints, &CheckpointsWiring::removed, &m_text, &TextWiring::lookAgain);
-    connect(&m_checkpoints, &CheckpointsWiring::resumeRequested, &m_sessions, &SessionsWiring::resumeFrom);
+    // What was asked for is seen behind the dialog.
+    connect(&m_checkpoints, &CheckpointsWiring::resumeRequested, this, [this](qint64 session, const QString& path, qint64 step) {
+        if (m_sessions.resumeFrom(session, path, step)) m_checkpoints.dialog().close();
+    });
     connect(&m_checkpoints, &CheckpointsWiring::textRequested, this, [this](qint64 session, const QString& path, qint64 step) {
+        m_checkpoints.dialog().close();
         m_window.pages().setCurrentWidget(&m_window.textPage());
         m_sessions.replay(session);
         m_text.writeWith(session, path, step);

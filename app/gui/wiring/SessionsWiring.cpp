@@ -191,12 +191,13 @@ bool SessionsWiring::mayStart() {
 }
 
 // From one in the middle of a run its remaining steps are made; from the last one, as of the newest, as many again.
-void SessionsWiring::resumeFrom(qint64 session, const QString& path, qint64 step) {
-    if (!mayStart()) return;
+bool SessionsWiring::resumeFrom(qint64 session, const QString& path, qint64 step) {
+    if (!mayStart()) return false;
     m_reader.withCheckpoint(session, path.toStdString(), [this, session, path, step](const SessionInfo& info, RunConfig config) {
         if (step >= config.steps) askForMoreSteps(session, info, config);
         startFrom(config, path.toStdString());
     });
+    return true;
 }
 
 // Into the panel, and no further: a run in progress goes on as it is.

@@ -48,7 +48,8 @@ public:
     void replay(qint64 session);
     void open(qint64 session);  // and shows the page where it is seen
     void returnToLive();
-    void resumeFrom(qint64 session, const QString& path, qint64 step);  // one of its checkpoints, which is of that step
+    // One of its checkpoints, which is of that step. False = something else is in progress, and that was said.
+    bool resumeFrom(qint64 session, const QString& path, qint64 step);
 
 Q_SIGNALS:
     void studyRequested(qint64 session);       // a ladder or a search: the same

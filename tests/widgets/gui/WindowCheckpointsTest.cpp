@@ -88,6 +88,7 @@ TEST_F(WindowCheckpointsTest, TheChosenOneWritesTheTextOfItsSession) {
     const QString path = dialog().table()->item(0, 0)->toolTip();
     QTest::mouseClick(dialog().textButton(), Qt::LeftButton);
     EXPECT_EQ(window().pages().currentWidget(), &window().textPage());
+    EXPECT_FALSE(dialog().isVisible()) << "it would lie over the page";
     ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().shown().history()->session() == 1 && place->stage().replaying(); }, 8000));
     EXPECT_TRUE(QTest::qWaitFor(
         [&] {
@@ -111,9 +112,15 @@ TEST_F(WindowCheckpointsTest, WhileARunIsInProgressNoneIsResumedOrRemoved) {
     ASSERT_TRUE(says("1 checkpoint"));
     QTest::mouseClick(dialog().resumeButton(), Qt::LeftButton);
     EXPECT_TRUE(window().notice().sentence().contains("A run is in progress")) << window().notice().sentence().toStdString();
+    EXPECT_TRUE(dialog().isVisible());
     QTest::mouseClick(dialog().removeButton(), Qt::LeftButton);
     answerWith("checkpoints-question-live", "Delete");
     EXPECT_TRUE(says("still running")) << dialog().sentence().toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    QTest::mouseClick(dialog().resumeButton(), Qt::LeftButton);
+    EXPECT_FALSE(dialog().isVisible()) << "the run that goes on is seen";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 8000)) << window().notice().sentence().toStdString();
     press("Stop");
     ASSERT_TRUE(idle());
 }
