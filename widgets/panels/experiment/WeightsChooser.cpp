@@ -8,9 +8,9 @@
 #include <QSettings>
 
 #include "core/events/RunConfig.h"
-#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/TitleButton.h"
+#include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/experiment/RowParts.h"
 
 namespace stepscope {
@@ -31,7 +31,7 @@ WeightsChooser::WeightsChooser(const QString& whyNewRun, QWidget* parent) : QWid
     plain.setBold(false);
     m_list->view()->setFont(plain);  // bold says something of the chosen one only
     m_reset = resetButton("Start from");
-    m_note = new ElidedLabel(Tone::Muted);
+    m_note = sentenceLabel(Tone::Muted);
     m_note->setContentsMargins(2, 0, 4, 0);
     m_shape = new TitleButton("take the shape from them");
     m_shape->setLink(true);

@@ -10,8 +10,8 @@ class QComboBox;
 
 namespace stepscope {
 
-class ElidedLabel;
 class TitleButton;
+class ToneLabel;
 
 class WeightsChooser : public QWidget {
     Q_OBJECT
@@ -40,7 +40,7 @@ private:
 
     QComboBox* m_list;
     TitleButton* m_reset;
-    ElidedLabel* m_note;  // keeps its line when there is nothing to say
+    ToneLabel* m_note;  // whole: what of the files is left out stands at its end
     TitleButton* m_shape;
     bool m_waits = false, m_offersShape = false;
     QString m_found, m_problem;
