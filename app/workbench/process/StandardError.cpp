@@ -142,7 +142,7 @@ void catchCrash(int signal) {
 
 // After every destructor of every library: they say things, too. Where somebody called exit() while we were at work, what was told may have been told
 // to a log that nobody sees any more.
-void onExit(int, void*) {
+[[maybe_unused]] void onExit(int, void*) {
     passOn(kSays, g_isRead);
 }
 
