@@ -26,14 +26,21 @@ PairedBound boundAtTheEnd(const PairedRules& rules) {
 }
 
 // Either holds the mean, and both together do as often as alpha says. Where the differences lean to one side the two cut means differ, and if so much
-// that nothing is left of both intervals, the wider one stands.
+// that nothing is left of both intervals, the wider one stands. The mean of all of each pair, which is reported, is the noisier one: where it lies
+// beyond the narrow interval and within the wide one the interval reaches to it, for a share that lies outside of its own interval tells a reader
+// nothing. Beyond both it is of rare slow steps.
 PairedInterval intervalOf(std::span<const double> differences, const PairedRules& rules, VerdictLook look) {
     const PairedInterval all = pairedInterval(differences, boundOf(rules));
     if (look != VerdictLook::AtTheEnd) return all;
     PairedInterval once = pairedIntervalAtOneLook(differences, boundAtTheEnd(rules));
     once.low = std::max(once.low, all.low);
     once.high = std::min(once.high, all.high);
-    return once.low <= once.centre && once.centre <= once.high ? once : all;
+    if (!(once.low <= once.centre && once.centre <= once.high)) return all;
+    if (const double uncut = mean(differences); all.holds(uncut)) {
+        once.low = std::min(once.low, uncut);
+        once.high = std::max(once.high, uncut);
+    }
+    return once;
 }
 
 std::vector<double> differencesOf(std::span<const BlockPair> pairs, bool all) {

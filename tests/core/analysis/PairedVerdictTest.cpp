@@ -70,6 +70,22 @@ TEST(PairedVerdict, DecidesAtTheEndWhatLookingAllTheTimeLeavesOpen) {
     EXPECT_LE(ended.high, looked.high);
 }
 
+TEST(PairedVerdict, AtTheEndTheIntervalReachesToTheMeanOfAllUnlessThatIsOfRareSlowSteps) {
+    PairedRules fine = kRules;
+    fine.delta = 0.001;
+    auto pairs = quiet(36, 0.004, 0.005);
+    pairs[5].difference += 0.2;  // one slow block: the mean moves beyond what the cut pairs say
+    const auto ended = judgePairs(pairs, fine, VerdictLook::AtTheEnd), looked = judgePairs(pairs, fine, VerdictLook::Stopped);
+    EXPECT_DOUBLE_EQ(ended.high, ended.ratio);
+    EXPECT_LT(ended.ratio, looked.high);
+    EXPECT_FALSE(ended.rareSlowSteps);
+    auto many = quiet(2000, 0.004, 0.005);
+    for (std::size_t i = 0; i < many.size(); i += 40) many[i].difference += 2;
+    const auto slow = judgePairs(many, fine, VerdictLook::AtTheEnd);
+    EXPECT_TRUE(slow.rareSlowSteps);
+    EXPECT_GT(slow.ratio, slow.high);
+}
+
 TEST(PairedVerdict, ClaimsNothingThatOnlySomeInstancesShow) {
     auto pairs = quiet(60, 0);
     for (auto& pair : pairs)
