@@ -5,6 +5,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTabWidget>
+#include <algorithm>
 
 #include "WindowFixture.h"
 #include "app/gui/wiring/EndWords.h"
@@ -80,9 +81,12 @@ TEST_F(WindowEndTest, TextIsWrittenFromTheCheckpointOfARunThatHasEnded) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000));
     QTest::mouseClick(generate(), Qt::LeftButton);
     EXPECT_TRUE(QTest::qWaitFor([&] { return written() == "In the beginning out of checkpoint-1."; }, 5000)) << written().toStdString();
-    bool told = false;
-    for (const auto* label : window().textPage().findChildren<QLabel*>()) told = told || label->text() == "Written with the checkpoint of step 42.";
-    EXPECT_TRUE(told);
+    // The text comes first, what it was written with when it is whole.
+    const auto told = [&] {
+        return std::ranges::any_of(window().textPage().findChildren<QLabel*>(),
+                                   [](const QLabel* label) { return label->text() == "Written with the checkpoint of step 42."; });
+    };
+    EXPECT_TRUE(QTest::qWaitFor(told, 5000));
 }
 
 TEST_F(WindowEndTest, AndFromThatOfAnySessionThatIsLookedAt) {
