@@ -56,8 +56,8 @@ PairedInterval around(std::span<const double> differences, double clip, double s
     SS_CHECK(std::ranges::all_of(differences, [](double d) { return std::isfinite(d); }));
     interval.centre = cutMean(differences, clip);
     const auto [smallest, largest] = std::ranges::minmax(differences);
-    // Far beyond every difference nothing changes any more when they are cut, and when they are not the interval's end lies within some spreads of the
-    // centre or nowhere.
+    // Far beyond every difference nothing changes any more when they are cut, and when they are not the interval's end lies within some spreads of
+    // the centre or nowhere.
     const double reach = 1000 * std::max({largest - smallest, least, std::isfinite(clip) ? clip : 0.0});
     interval.low = edge(differences, interval.centre, -1, step, reach, clip, excluded);
     interval.high = edge(differences, interval.centre, +1, step, reach, clip, excluded);

@@ -9,7 +9,8 @@
 //
 // To look only once, at a number of pairs that nothing measured has decided, costs far less: under fair signs Student's t is at most as often beyond
 // its quantile as under the normal distribution (Efron, "Student's t-test under symmetry conditions", Journal of the American Statistical Association
-// 64, 1969), so S^2 <= V n q^2 / (n - 1 + q^2) with its quantile q for n - 1 degrees of freedom is an interval at that look. Pure functions, any thread.
+// 64, 1969), so S^2 <= V n q^2 / (n - 1 + q^2) with its quantile q for n - 1 degrees of freedom is an interval at that look. Pure functions, any
+// thread.
 #pragma once
 #include <cstddef>
 #include <limits>

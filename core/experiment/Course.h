@@ -20,16 +20,16 @@ struct CourseRules {
     double mostSeconds = 0;
     double delta = 0.01;  // a ratio within 1 +- delta counts as equal
     double alpha = 0.05;
-    double blockSeconds = 0.5;    // a block of the pilot lasts at least so long
-    std::int64_t blockSteps = 3;  //   and has at least so many steps; those of pairs are as long or shorter, as the pilot finds best,
-    double shortestSeconds = 0.1;  //   but at least so long
+    double blockSeconds = 0.5;       // a block of the pilot lasts at least so long
+    std::int64_t blockSteps = 3;     //   and has at least so many steps; those of pairs are as long or shorter, as the pilot finds best,
+    double shortestSeconds = 0.1;    //   but at least so long
     std::int64_t shortestSteps = 1;  // and so many steps
     std::size_t leastPairs = 8, leastRebuilds = 6;
     // The arms' steps train different numbers of tokens: their blocks are equal in seconds. Else in steps, so that both see the same batches, unless
     // one is many times as fast.
     bool equalSeconds = false;
     double rebuildShare = 0.1;  // of the pairs' time, that making both anew may take: below 1; the least number of rebuilds comes first
-    double othersSlack = 0.25;   // processors that other processes may take beyond what they took in the pilot, before a pair is left out
+    double othersSlack = 0.25;  // processors that other processes may take beyond what they took in the pilot, before a pair is left out
 };
 
 struct BlockOrder {

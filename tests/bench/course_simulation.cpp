@@ -106,7 +106,7 @@ struct Recording {
 struct Counts {
     int claims = 0, right = 0, wrong = 0, holds = 0, equivalent = 0;
     double seconds = 0;
-    std::map<std::string, int> open;        // by reason
+    std::map<std::string, int> open;       // by reason
     std::map<std::int64_t, int> byLength;  // by the steps of a block that the pilot chose
 };
 
@@ -228,7 +228,8 @@ int playAll(const Options& options) {
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     else
         fmt::print(
-            "| recording | of | B takes | counts as equal | played | claims | right | wrong | interval holds the truth | equivalent | mean s | why open | steps of a block |\n"
+            "| recording | of | B takes | counts as equal | played | claims | right | wrong | interval holds the truth | equivalent | mean s | why "
+            "open | steps of a block |\n"
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n");
     for (const std::string& file : options.files) {
         if (file.ends_with(".blocks")) {

@@ -22,7 +22,7 @@ QString counted(std::int64_t count) {
 }
 
 QString captureText(const StoredCapture& one) {
-    const QString number = QString("capture %1").arg(counted(one.number));
+    QString number = QString("capture %1").arg(counted(one.number));
     if (one.steps <= 0) return number;
     if (one.steps == 1) return QString("%1: step %2").arg(number, counted(one.firstStep));
     return QString("%1: steps %2 to %3").arg(number, counted(one.firstStep), counted(cappedSum(one.firstStep, one.steps - 1)));

@@ -95,8 +95,8 @@ TEST_P(SlicesOf, EveryStepThatWasAskedForIsThereWithItsPhases) {
     EXPECT_EQ(run.slices.summary().totals().invalid, 0);
 }
 
-// By operations and not by their time, which is whatever else the machine is doing: what has no place are the four that fill the gradient of the loss with
-// ones, once a step. Of a step of any size that is less than a hundredth.
+// By operations and not by their time, which is whatever else the machine is doing: what has no place are the four that fill the gradient of the loss
+// with ones, once a step. Of a step of any size that is less than a hundredth.
 TEST_P(SlicesOf, EverythingOfTheBackwardPassButTheGradientOfTheLossItselfHasAPlaceInTheModel) {
     const Captured run(sliceConfig(GetParam()), {.steps = 5, .firstStep = 3});
     const OperationSummary summary = run.slices.summary();
