@@ -233,21 +233,8 @@ std::vector<double> Course::scatterAt(const std::array<std::int64_t, 2>& steps, 
     return found;
 }
 
-void Course::concludePilot() {
-    CoursePlan plan;
-    plan.pilotPairs = m_pilot.size() / 2;
-    std::array<double, 2> step{};
-    for (const Arm arm : {Arm::A, Arm::B}) {
-        std::vector<double> all;
-        std::int64_t shortest = kMostBlockSteps;
-        for (const Block& block : m_pilot) {
-            if (block.arm != arm) continue;
-            all.insert(all.end(), block.times.steps.begin(), block.times.steps.end());
-            shortest = std::min(shortest, static_cast<std::int64_t>(block.times.steps.size()));
-        }
-        step[armPlace(arm)] = median(all);
-        plan.warmUp[armPlace(arm)] = warmUpOf(arm, shortest / 2);
-    }
+// step: seconds of a step of each arm. Fixes the steps of a block, and what a pair takes; the warm-up is fixed already.
+void Course::chooseLength(CoursePlan& plan, const std::array<double, 2>& step) const {
     const auto stepsFor = [&](double seconds, double each, std::int64_t least) {
         return std::clamp(static_cast<std::int64_t>(std::ceil(seconds / std::max(each, 1e-9))), least, kMostBlockSteps);
     };
@@ -290,6 +277,24 @@ void Course::concludePilot() {
     for (const auto& [cost, steps] : lengths)
         if (cost <= kAsGood * least) plan.steps = steps;
     plan.pairSeconds = secondsOfAPair(plan.steps);
+}
+
+void Course::concludePilot() {
+    CoursePlan plan;
+    plan.pilotPairs = m_pilot.size() / 2;
+    std::array<double, 2> step{};
+    for (const Arm arm : {Arm::A, Arm::B}) {
+        std::vector<double> all;
+        std::int64_t shortest = kMostBlockSteps;
+        for (const Block& block : m_pilot) {
+            if (block.arm != arm) continue;
+            all.insert(all.end(), block.times.steps.begin(), block.times.steps.end());
+            shortest = std::min(shortest, static_cast<std::int64_t>(block.times.steps.size()));
+        }
+        step[armPlace(arm)] = median(all);
+        plan.warmUp[armPlace(arm)] = warmUpOf(arm, shortest / 2);
+    }
+    chooseLength(plan, step);
     std::vector<double> others, off;
     for (const Block& block : m_pilot)
         if (std::isfinite(block.times.others)) others.push_back(block.times.others);

@@ -101,6 +101,7 @@ private:
     bool coin(std::uint64_t stream, std::uint64_t number) const;
     bool piloting() const { return !m_plan; }
     void concludePilot();
+    void chooseLength(CoursePlan& plan, const std::array<double, 2>& step) const;
     std::int64_t warmUpOf(Arm arm, std::int64_t most) const;
     std::vector<double> scatterAt(const std::array<std::int64_t, 2>& steps, const std::array<std::int64_t, 2>& warmUp) const;
     void concludePair();
