@@ -322,9 +322,10 @@ Status TraceIndex::slicesOfKind(SliceKind kind, std::int64_t lane, std::int64_t 
             apart.back().second = std::max(apart.back().second, end);
     bool goesOn = true;
     for (const auto& [begin, end] : apart) {
-        const auto done = slices(lane, begin, end, [&](const SliceBlock&, const Slice& slice) {
+        // Named anew, as Clang before version 16 takes no structured binding into a lambda.
+        const auto done = slices(lane, begin, end, [&, first = begin, past = end](const SliceBlock&, const Slice& slice) {
             // What reaches in from a block before belongs to that one's place.
-            if (slice.kind == kind && slice.start >= begin && slice.start < end) goesOn = take(slice);
+            if (slice.kind == kind && slice.start >= first && slice.start < past) goesOn = take(slice);
             return goesOn;
         });
         if (!done) return done.error();
