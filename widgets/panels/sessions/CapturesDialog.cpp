@@ -2,7 +2,6 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QTableWidget>
 #include <QVBoxLayout>
@@ -37,9 +36,7 @@ QString capturedSteps(const CaptureRow& row) {
 
 }  // namespace
 
-CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
-    m_sentence = sentenceLabel(Tone::Muted);
-    m_sentence->setAccessibleName("Captures of the session");
+CapturesDialog::CapturesDialog(QWidget* parent) : SessionDialog("Captures", parent) {
     m_table = new QTableWidget;
     const QStringList heads{"capture", "steps", "level", "cost", "records", "on the disk"};
     m_table->setColumnCount(static_cast<int>(heads.size()));
@@ -68,7 +65,7 @@ CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
     foot->addStretch(1);
     foot->addWidget(close);
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(m_sentence);
+    layout->addWidget(&sentenceLine());
     layout->addWidget(m_table, 1);
     layout->addLayout(foot);
     resize(520, 300);
@@ -76,30 +73,28 @@ CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
     connect(m_beside, &QPushButton::clicked, this, [this] {
         const CaptureRow *one = chosen(), *other = besideChosen();
         if (one == nullptr || other == nullptr) return;
-        Q_EMIT sideBySideRequested(m_session, std::min(one->number, other->number), std::max(one->number, other->number));
+        Q_EMIT sideBySideRequested(session(), std::min(one->number, other->number), std::max(one->number, other->number));
     });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
     connect(m_table, &QTableWidget::itemSelectionChanged, this, &CapturesDialog::showState);
     showState();
 }
 
-void CapturesDialog::ask(qint64 session, const QString& name) {
-    m_session = session;
+void CapturesDialog::begin() {
     m_view = {};
     m_problem.clear();
     m_removing = 0;
     m_waiting = true;
     m_table->setRowCount(0);
-    setWindowTitle(QString("Captures of session %1: %2").arg(session).arg(name));
     showState();
-    show();
-    raise();
-    activateWindow();
-    m_table->setFocus();
+}
+
+QWidget* CapturesDialog::firstFocus() const {
+    return m_table;
 }
 
 void CapturesDialog::setView(const CapturesView& view) {
-    if (view.session != m_session) return;
+    if (view.session != session()) return;
     m_view = view;
     m_waiting = false;
     m_removing = 0;
@@ -145,48 +140,41 @@ const CaptureRow* CapturesDialog::besideChosen() const {
     return before != nullptr ? before : behind;
 }
 
-// Asked once: it cannot be undone.
 void CapturesDialog::confirm() {
     if (chosen() == nullptr) return;
     const CaptureRow one = *chosen();
-    auto* question =
-        new QMessageBox(QMessageBox::Question, "Delete a capture",
-                        QString("Delete capture %1 of session %2 for good? Its %3 are given back to the disk. The steps, charts and other "
-                                "captures of the session stay.")
-                            .arg(one.number)
-                            .arg(m_session)
-                            .arg(roomText(one.bytes)),
-                        QMessageBox::NoButton, this);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    QPushButton* gone = question->addButton("Delete", QMessageBox::DestructiveRole);
-    question->setDefaultButton(question->addButton(QMessageBox::Cancel));
-    connect(gone, &QPushButton::clicked, this, [this, session = m_session, number = one.number] {
-        if (session != m_session || m_waiting) return;
-        m_waiting = true;
-        m_removing = number;
-        m_problem.clear();
-        showState();
-        Q_EMIT removeRequested(session, number);
-    });
-    question->open();
+    confirmDeleting("Delete a capture",
+                    QString("Delete capture %1 of session %2 for good? Its %3 are given back to the disk. The steps, charts and other "
+                            "captures of the session stay.")
+                        .arg(one.number)
+                        .arg(session())
+                        .arg(roomText(one.bytes)),
+                    [this, number = one.number] {
+                        if (m_waiting) return;
+                        m_waiting = true;
+                        m_removing = number;
+                        m_problem.clear();
+                        showState();
+                        Q_EMIT removeRequested(session(), number);
+                    });
 }
 
 void CapturesDialog::showState() {
     const bool bad = !m_waiting && (!m_problem.isEmpty() || !m_view.problem.isEmpty());
-    m_sentence->setTone(bad ? Tone::Error : Tone::Muted);
+    sentenceLine().setTone(bad ? Tone::Error : Tone::Muted);
     m_table->setVisible(!m_view.captures.empty());
     m_remove->setEnabled(chosen() != nullptr);
     m_beside->setEnabled(besideChosen() != nullptr);
-    if (m_removing > 0) return m_sentence->setText(QString("Removing capture %1 and giving its room back.").arg(m_removing));
-    if (m_waiting) return m_sentence->setText("Reading the captures.");
-    if (bad) return m_sentence->setText(m_problem.isEmpty() ? m_view.problem : m_problem);
+    if (m_removing > 0) return sentenceLine().setText(QString("Removing capture %1 and giving its room back.").arg(m_removing));
+    if (m_waiting) return sentenceLine().setText("Reading the captures.");
+    if (bad) return sentenceLine().setText(m_problem.isEmpty() ? m_view.problem : m_problem);
     if (m_view.captures.empty())
-        return m_sentence->setText(
+        return sentenceLine().setText(
             "Nothing was captured in this session. While a run goes on, “Capture now” on the page Operations records its next steps; "
             "so does train --profile on the command line.");
     qint64 bytes = 0;
     for (const CaptureRow& one : m_view.captures) bytes += one.bytes;
-    m_sentence->setText(
+    sentenceLine().setText(
         QString("%1 capture%2, %3 on the disk%4.%5")
             .arg(manyText(static_cast<qint64>(m_view.captures.size())), m_view.captures.size() == 1 ? "" : "s", roomText(bytes),
                  m_view.detailBytes > 0
@@ -194,10 +182,6 @@ void CapturesDialog::showState() {
                      : QString(),
                  m_view.older > 0 ? QString(" %1 before them are not listed here; stepscope-cli sessions show lists all.").arg(manyText(m_view.older))
                                   : QString()));
-}
-
-QString CapturesDialog::sentence() const {
-    return m_sentence->text();
 }
 
 }  // namespace stepscope

@@ -1,17 +1,16 @@
 // The captures of one session: which steps each is of, what was kept, how much room it takes, and a button that removes one for good. It reads and
 // removes nothing itself: it is told and asks. Beside the window, which goes on. GUI thread.
 #pragma once
-#include <QDialog>
 #include <limits>
 #include <vector>
+
+#include "widgets/panels/sessions/SessionDialog.h"
 
 class QLabel;
 class QPushButton;
 class QTableWidget;
 
 namespace stepscope {
-
-class ToneLabel;
 
 struct CaptureRow {
     qint64 number = 0;
@@ -27,16 +26,13 @@ struct CapturesView {
     qint64 older = 0;        // that are not listed, because there are too many
 };
 
-class CapturesDialog : public QDialog {
+class CapturesDialog : public SessionDialog {
     Q_OBJECT
 public:
     explicit CapturesDialog(QWidget* parent = nullptr);
 
-    void ask(qint64 session, const QString& name);  // opens it; the view comes later
-    void setView(const CapturesView& view);         // of another session: nothing
-    void setProblem(const QString& sentence);       // a removal that failed
-    qint64 session() const { return m_session; }
-    QString sentence() const;
+    void setView(const CapturesView& view);    // of another session: nothing
+    void setProblem(const QString& sentence);  // a removal that failed
     QTableWidget* table() const { return m_table; }
     QPushButton* removeButton() const { return m_remove; }
     QPushButton* besideButton() const { return m_beside; }
@@ -46,17 +42,17 @@ Q_SIGNALS:
     void sideBySideRequested(qint64 session, qint64 a, qint64 b);  // two of them, as timelines locked together; a is the older
 
 private:
+    void begin() override;
+    QWidget* firstFocus() const override;
     void confirm();
     const CaptureRow* chosen() const;  // null: none
     const CaptureRow* besideChosen() const;
     void showState();
 
-    qint64 m_session = 0;
     CapturesView m_view;
     QString m_problem;
     bool m_waiting = false;  // it is read, or one is being removed
     qint64 m_removing = 0;
-    ToneLabel* m_sentence;
     QTableWidget* m_table;
     QPushButton *m_beside, *m_remove;
 };

@@ -3,7 +3,6 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QStandardPaths>
 #include <QTableWidget>
@@ -33,9 +32,7 @@ QString validationText(double loss) {
 
 }  // namespace
 
-CheckpointsDialog::CheckpointsDialog(QWidget* parent) : QDialog(parent) {
-    m_sentence = sentenceLabel(Tone::Muted);
-    m_sentence->setAccessibleName("Checkpoints of the session");
+CheckpointsDialog::CheckpointsDialog(QWidget* parent) : SessionDialog("Checkpoints", parent) {
     m_table = new QTableWidget;
     const QStringList heads{"step", "validation loss", "on the disk", ""};
     m_table->setColumnCount(static_cast<int>(heads.size()));
@@ -65,15 +62,15 @@ CheckpointsDialog::CheckpointsDialog(QWidget* parent) : QDialog(parent) {
     foot->addStretch(1);
     foot->addWidget(close);
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(m_sentence);
+    layout->addWidget(&sentenceLine());
     layout->addWidget(m_table, 1);
     layout->addLayout(foot);
     resize(560, 320);
     connect(m_resume, &QPushButton::clicked, this, [this] {
-        if (const CheckpointRow* one = chosen()) Q_EMIT resumeRequested(m_session, one->path, one->step);
+        if (const CheckpointRow* one = chosen()) Q_EMIT resumeRequested(session(), one->path, one->step);
     });
     connect(m_text, &QPushButton::clicked, this, [this] {
-        if (const CheckpointRow* one = chosen()) Q_EMIT textRequested(m_session, one->path, one->step);
+        if (const CheckpointRow* one = chosen()) Q_EMIT textRequested(session(), one->path, one->step);
     });
     connect(m_export, &QPushButton::clicked, this, &CheckpointsDialog::chooseFolder);
     connect(m_remove, &QPushButton::clicked, this, &CheckpointsDialog::confirm);
@@ -82,25 +79,23 @@ CheckpointsDialog::CheckpointsDialog(QWidget* parent) : QDialog(parent) {
     showState();
 }
 
-void CheckpointsDialog::ask(qint64 session, const QString& name) {
-    m_session = session;
+void CheckpointsDialog::begin() {
     m_view = {};
     m_problem.clear();
     m_done.clear();
     m_busy.clear();
     m_waiting = true;
     m_table->setRowCount(0);
-    setWindowTitle(QString("Checkpoints of session %1: %2").arg(session).arg(name));
     showState();
-    show();
-    raise();
-    activateWindow();
-    m_table->setFocus();
+}
+
+QWidget* CheckpointsDialog::firstFocus() const {
+    return m_table;
 }
 
 // The newest is chosen at first: it is the one that most people go on from.
 void CheckpointsDialog::setView(const CheckpointsView& view) {
-    if (view.session != m_session) return;
+    if (view.session != session()) return;
     const bool first = m_waiting && m_table->rowCount() == 0;
     m_view = view;
     m_waiting = false;
@@ -152,29 +147,23 @@ const CheckpointRow* CheckpointsDialog::best() const {
     return found;
 }
 
-// Asked once: it cannot be undone.
 void CheckpointsDialog::confirm() {
     const CheckpointRow* one = chosen();
     if (one == nullptr) return;
     QString text =
         QString("Delete the checkpoint of step %1 of session %2 for good? Its %3 are given back to the disk. The session and its charts stay.")
             .arg(stepText(one->step))
-            .arg(m_session)
+            .arg(session())
             .arg(sizeText(one->bytes));
     if (m_view.checkpoints.size() == 1)
         text += " It is the last one: the session cannot be resumed after that.";
     else if (one == best())
         text += " It is the one with the lowest validation loss.";
-    auto* question = new QMessageBox(QMessageBox::Question, "Delete a checkpoint", text, QMessageBox::NoButton, this);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    QPushButton* gone = question->addButton("Delete", QMessageBox::DestructiveRole);
-    question->setDefaultButton(question->addButton(QMessageBox::Cancel));
-    connect(gone, &QPushButton::clicked, this, [this, session = m_session, path = one->path, step = one->step] {
-        if (session != m_session || m_waiting || !m_busy.isEmpty()) return;
+    confirmDeleting("Delete a checkpoint", text, [this, path = one->path, step = one->step] {
+        if (m_waiting || !m_busy.isEmpty()) return;
         setBusy(QString("Removing the checkpoint of step %1.").arg(stepText(step)));
-        Q_EMIT removeRequested(session, path);
+        Q_EMIT removeRequested(session(), path);
     });
-    question->open();
 }
 
 // A folder that is not there yet: its name is typed, as that of a file.
@@ -183,25 +172,25 @@ void CheckpointsDialog::chooseFolder() {
     if (one == nullptr) return;
     const QString home = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
     auto* dialog = new QFileDialog(this, QString("A new folder for the weights of step %1").arg(stepText(one->step)),
-                                   QString("%1/session-%2-step-%3").arg(home).arg(m_session).arg(one->step));
+                                   QString("%1/session-%2-step-%3").arg(home).arg(session()).arg(one->step));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setOption(QFileDialog::DontConfirmOverwrite);  // what is there is refused with a sentence
-    connect(dialog, &QFileDialog::fileSelected, this, [this, session = m_session, path = one->path, step = one->step](const QString& folder) {
-        if (session == m_session && m_busy.isEmpty()) Q_EMIT exportRequested(session, path, step, folder);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, session = session(), path = one->path, step = one->step](const QString& folder) {
+        if (session == this->session() && m_busy.isEmpty()) Q_EMIT exportRequested(session, path, step, folder);
     });
     dialog->open();
 }
 
 void CheckpointsDialog::showState() {
     const bool bad = m_busy.isEmpty() && !m_waiting && (!m_problem.isEmpty() || !m_view.problem.isEmpty());
-    m_sentence->setTone(bad ? Tone::Error : Tone::Muted);
+    sentenceLine().setTone(bad ? Tone::Error : Tone::Muted);
     m_table->setVisible(!m_view.checkpoints.empty());
     for (QPushButton* one : {m_resume, m_text, m_export, m_remove}) one->setEnabled(chosen() != nullptr);
-    if (!m_busy.isEmpty()) return m_sentence->setText(m_busy);
-    if (m_waiting) return m_sentence->setText("Reading the checkpoints.");
-    if (bad) return m_sentence->setText(m_problem.isEmpty() ? m_view.problem : m_problem);
-    m_sentence->setText(m_done.isEmpty() ? summary() : m_done + ' ' + summary());
+    if (!m_busy.isEmpty()) return sentenceLine().setText(m_busy);
+    if (m_waiting) return sentenceLine().setText("Reading the checkpoints.");
+    if (bad) return sentenceLine().setText(m_problem.isEmpty() ? m_view.problem : m_problem);
+    sentenceLine().setText(m_done.isEmpty() ? summary() : m_done + ' ' + summary());
 }
 
 QString CheckpointsDialog::summary() const {
@@ -215,10 +204,6 @@ QString CheckpointsDialog::summary() const {
     if (const CheckpointRow* one = best(); one != nullptr && all.size() > 1)
         text += QString(" The lowest validation loss of them has step %1.").arg(stepText(one->step));
     return text;
-}
-
-QString CheckpointsDialog::sentence() const {
-    return m_sentence->text();
 }
 
 }  // namespace stepscope

@@ -1,16 +1,15 @@
 // The checkpoints of one session: of which step each is, how good it was, how much room it takes, and what can be done with one: go on from it, write
 // text with it, its weights for other programs, remove it. It reads and does nothing itself: it is told and asks. Beside the window. GUI thread.
 #pragma once
-#include <QDialog>
 #include <limits>
 #include <vector>
+
+#include "widgets/panels/sessions/SessionDialog.h"
 
 class QPushButton;
 class QTableWidget;
 
 namespace stepscope {
-
-class ToneLabel;
 
 struct CheckpointRow {
     QString path;  // its folder
@@ -23,18 +22,15 @@ struct CheckpointsView {
     QString problem;                         // why they cannot be read
 };
 
-class CheckpointsDialog : public QDialog {
+class CheckpointsDialog : public SessionDialog {
     Q_OBJECT
 public:
     explicit CheckpointsDialog(QWidget* parent = nullptr);
 
-    void ask(qint64 session, const QString& name);  // opens it; the view comes later
-    void setView(const CheckpointsView& view);      // of another session: nothing
-    void setBusy(const QString& sentence);          // something is done with one, and nothing else can be
-    void setDone(const QString& sentence);          // it is done
-    void setProblem(const QString& sentence);       // or could not be
-    qint64 session() const { return m_session; }
-    QString sentence() const;
+    void setView(const CheckpointsView& view);  // of another session: nothing
+    void setBusy(const QString& sentence);      // something is done with one, and nothing else can be
+    void setDone(const QString& sentence);      // it is done
+    void setProblem(const QString& sentence);   // or could not be
     QTableWidget* table() const { return m_table; }
     QPushButton* resumeButton() const { return m_resume; }
     QPushButton* textButton() const { return m_text; }
@@ -48,6 +44,8 @@ Q_SIGNALS:
     void removeRequested(qint64 session, const QString& path);
 
 private:
+    void begin() override;
+    QWidget* firstFocus() const override;
     const CheckpointRow* chosen() const;
     const CheckpointRow* best() const;  // null: none was validated
     void confirm();
@@ -55,11 +53,9 @@ private:
     void showState();
     QString summary() const;
 
-    qint64 m_session = 0;
     CheckpointsView m_view;
     QString m_problem, m_done, m_busy;
     bool m_waiting = false;  // they are read
-    ToneLabel* m_sentence;
     QTableWidget* m_table;
     QPushButton *m_resume, *m_text, *m_export, *m_remove;
 };
