@@ -2,10 +2,7 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
-#include <QSettings>
 
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
@@ -15,7 +12,6 @@
 namespace stepscope {
 namespace {
 
-constexpr int kRecent = 5;
 const QString kFile = "file…", kFolder = "folder…";
 
 struct BuiltIn {
@@ -30,7 +26,6 @@ constexpr BuiltIn kBuiltIn[] = {
 }  // namespace
 
 DataChooser::DataChooser(const QString& whyNewRun, QWidget* parent) : QWidget(parent) {
-    m_recent = QSettings().value("data/recent").toStringList();
     m_list = new QComboBox;
     m_list->setAccessibleName("Training data");
     m_list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -98,14 +93,7 @@ void DataChooser::rebuild() {
         m_list->addItem(lineIcon("text"), entry.title, QString(entry.id));
         m_list->setItemData(m_list->count() - 1, QString(entry.tooltip), Qt::ToolTipRole);
     }
-    QStringList paths = m_recent;
-    if (m_list->findData(m_data) < 0 && !paths.contains(m_data)) paths.prepend(m_data);
-    if (!paths.isEmpty()) m_list->insertSeparator(m_list->count());
-    for (const QString& path : paths) {
-        const QFileInfo file(path);
-        m_list->addItem(lineIcon(file.isDir() ? "folder" : "file"), file.fileName().isEmpty() ? path : file.fileName(), path);
-        m_list->setItemData(m_list->count() - 1, path, Qt::ToolTipRole);
-    }
+    m_recent.addTo(*m_list, m_data);
     m_list->insertSeparator(m_list->count());
     m_list->addItem(lineIcon("file"), kFile, kFile);
     m_list->addItem(lineIcon("folder"), kFolder, kFolder);
@@ -124,18 +112,12 @@ void DataChooser::take(int index) {
 }
 
 void DataChooser::browse(bool folder) {
-    auto* dialog = new QFileDialog(this, folder ? "Folder of text files" : "Text or tokens to train on", QFileInfo(m_data).absolutePath());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-    if (!folder) dialog->setNameFilters({"Text and tokens (*.txt *.md *.jsonl *.zst *.bin)", "All files (*)"});
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        m_recent.removeAll(path);
-        m_recent.prepend(path);
-        while (m_recent.size() > kRecent) m_recent.removeLast();
-        QSettings().setValue("data/recent", m_recent);
-        choose(path);
-    });
-    dialog->open();
+    m_recent.ask(this,
+                 {.title = folder ? "Folder of text files" : "Text or tokens to train on",
+                  .folder = folder,
+                  .filters = {"Text and tokens (*.txt *.md *.jsonl *.zst *.bin)", "All files (*)"},
+                  .near = m_data},
+                 [this](const QString& path) { choose(path); });
 }
 
 }  // namespace stepscope

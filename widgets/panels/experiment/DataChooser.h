@@ -3,8 +3,9 @@
 // Part of ExperimentPanel; GUI thread.
 #pragma once
 #include <QString>
-#include <QStringList>
 #include <QWidget>
+
+#include "widgets/panels/experiment/RecentPaths.h"
 
 class QComboBox;
 
@@ -39,7 +40,7 @@ private:
     bool m_waits = false;
     QString m_problem;
     QString m_data = "kjv";
-    QStringList m_recent;
+    RecentPaths m_recent{"data/recent"};
 };
 
 }  // namespace stepscope

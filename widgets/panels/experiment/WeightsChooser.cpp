@@ -2,10 +2,7 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
-#include <QSettings>
 
 #include "core/events/RunConfig.h"
 #include "widgets/panels/LineIcon.h"
@@ -16,13 +13,11 @@
 namespace stepscope {
 namespace {
 
-constexpr int kRecentWeights = 5;
 const QString kWeightsFile = "weights file…", kWeightsFolder = "folder of transformers…";
 
 }  // namespace
 
 WeightsChooser::WeightsChooser(const QString& whyNewRun, QWidget* parent) : QWidget(parent), m_weights(kRandomWeights) {
-    m_recent = QSettings().value("weights/recent").toStringList();
     m_list = new QComboBox;
     m_list->setAccessibleName("Start from");
     m_list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -110,14 +105,7 @@ void WeightsChooser::rebuild() {
     m_list->clear();
     m_list->addItem(lineIcon("dice"), "start from random weights", QString(kRandomWeights));
     m_list->setItemData(0, QString("A new model, drawn with the seed"), Qt::ToolTipRole);
-    QStringList paths = m_recent;
-    if (m_list->findData(m_weights) < 0 && !paths.contains(m_weights)) paths.prepend(m_weights);
-    if (!paths.isEmpty()) m_list->insertSeparator(m_list->count());
-    for (const QString& path : paths) {
-        const QFileInfo file(path);
-        m_list->addItem(lineIcon(file.isDir() ? "folder" : "file"), "start from " + (file.fileName().isEmpty() ? path : file.fileName()), path);
-        m_list->setItemData(m_list->count() - 1, path, Qt::ToolTipRole);
-    }
+    m_recent.addTo(*m_list, m_weights, "start from ");
     m_list->insertSeparator(m_list->count());
     m_list->addItem(lineIcon("file"), kWeightsFile, kWeightsFile);
     m_list->addItem(lineIcon("folder"), kWeightsFolder, kWeightsFolder);
@@ -136,19 +124,12 @@ void WeightsChooser::take(int index) {
 }
 
 void WeightsChooser::browse(bool folder) {
-    const QString from = m_weights == kRandomWeights ? m_recent.value(0) : m_weights;
-    auto* dialog = new QFileDialog(this, folder ? "Folder of Hugging Face's transformers" : "Weights to start from", QFileInfo(from).absolutePath());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-    if (!folder) dialog->setNameFilters({"Weights (*.safetensors *.bin)", "All files (*)"});
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        m_recent.removeAll(path);
-        m_recent.prepend(path);
-        while (m_recent.size() > kRecentWeights) m_recent.removeLast();
-        QSettings().setValue("weights/recent", m_recent);
-        choose(path);
-    });
-    dialog->open();
+    m_recent.ask(this,
+                 {.title = folder ? "Folder of Hugging Face's transformers" : "Weights to start from",
+                  .folder = folder,
+                  .filters = {"Weights (*.safetensors *.bin)", "All files (*)"},
+                  .near = m_weights == kRandomWeights ? m_recent.newest() : m_weights},
+                 [this](const QString& path) { choose(path); });
 }
 
 }  // namespace stepscope

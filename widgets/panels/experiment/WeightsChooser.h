@@ -3,8 +3,9 @@
 // the window. Part of ExperimentPanel; GUI thread.
 #pragma once
 #include <QString>
-#include <QStringList>
 #include <QWidget>
+
+#include "widgets/panels/experiment/RecentPaths.h"
 
 class QComboBox;
 
@@ -45,7 +46,7 @@ private:
     bool m_waits = false, m_offersShape = false;
     QString m_found, m_problem;
     QString m_weights;
-    QStringList m_recent;
+    RecentPaths m_recent{"weights/recent"};
 };
 
 }  // namespace stepscope
