@@ -118,7 +118,7 @@ Status BytePairMerges::readVocabulary(std::string_view json, const std::string& 
 
 Status BytePairMerges::readMerges(std::string_view text, const std::string& name, const std::unordered_map<std::string, std::int32_t>& idOf) {
     std::int32_t rank = 0, number = 0;
-    m_merges.reserve(idOf.size());
+    m_ofBytes.assign(256 * 256, {.rank = kNever, .merged = 0});
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
@@ -132,8 +132,11 @@ Status BytePairMerges::readMerges(std::string_view text, const std::string& name
         const std::string first(line.substr(0, blank)), second(line.substr(blank + 1));
         const auto left = idOf.find(first), right = idOf.find(second), merged = idOf.find(first + second);
         if (left == idOf.end() || right == idOf.end() || merged == idOf.end()) return wrong("names a symbol that the vocabulary lacks");
-        m_merges.try_emplace(pairOf(left->second, right->second), Merge{rank++, merged->second});
+        m_merges.add(left->second, right->second, {.rank = rank++, .merged = merged->second});
     }
+    for (std::size_t left = 0; left < 256; ++left)
+        for (std::size_t right = 0; right < 256; ++right)
+            if (const auto* merge = m_merges.find(m_idOfByte[left], m_idOfByte[right])) m_ofBytes[left << 8 | right] = *merge;
     // Where the 256 bytes are all there is, nothing can be merged.
     if (rank == 0 && idOf.size() > 256) return damaged(name, "it holds no merges");
     return {};

@@ -2,8 +2,7 @@
 #include "core/data/tokenizers/BytePairMerges.h"
 
 #include <algorithm>
-
-#include "core/base/CounterRandom.h"
+#include <array>
 
 namespace stepscope {
 namespace {
@@ -14,28 +13,53 @@ bool later(const BytePairMerges::Scratch::Candidate& a, const BytePairMerges::Sc
 }
 
 constexpr std::int32_t kMergedAway = -1;
+constexpr std::size_t kShort = 32;  // bytes; beyond, a heap is faster than looking at all pairs
 
 }  // namespace
-
-std::size_t BytePairMerges::MixPair::operator()(std::uint64_t pair) const {
-    return static_cast<std::size_t>(splitMix64(pair));
-}
-
-std::uint64_t BytePairMerges::pairOf(std::int32_t left, std::int32_t right) {
-    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) | static_cast<std::uint32_t>(right);
-}
 
 void BytePairMerges::consider(std::int32_t at, Scratch& scratch) const {
     const auto& symbol = scratch.symbols[static_cast<std::size_t>(at)];
     if (symbol.after < 0) return;
     const std::int32_t right = scratch.symbols[static_cast<std::size_t>(symbol.after)].id;
-    const auto found = m_merges.find(pairOf(symbol.id, right));
-    if (found == m_merges.end()) return;
-    scratch.heap.push_back({found->second.rank, at, symbol.id, right, found->second.merged});
+    const auto* found = m_merges.find(symbol.id, right);
+    if (found == nullptr) return;
+    scratch.heap.push_back({found->rank, at, symbol.id, right, found->merged});
     std::push_heap(scratch.heap.begin(), scratch.heap.end(), later);
 }
 
+// Symbols and the merge of each with the next one lie in arrays that the first-level cache holds. The same order as below: the lowest rank, leftmost
+// first.
+void BytePairMerges::appendShort(std::string_view word, std::vector<std::int32_t>& ids) const {
+    std::array<std::int32_t, kShort> symbols, ranks, merged;
+    std::size_t length = word.size();
+    const auto byteAt = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(word[i])); };
+    for (std::size_t i = 0; i < length; ++i) symbols[i] = m_idOfByte[byteAt(i)];
+    for (std::size_t i = 0; i + 1 < length; ++i) {
+        const MergeTable::Merge& merge = m_ofBytes[byteAt(i) << 8 | byteAt(i + 1)];
+        ranks[i] = merge.rank;
+        merged[i] = merge.merged;
+    }
+    const auto look = [&](std::size_t i) {
+        const auto* merge = m_merges.find(symbols[i], symbols[i + 1]);
+        ranks[i] = merge != nullptr ? merge->rank : kNever;
+        if (merge != nullptr) merged[i] = merge->merged;
+    };
+    while (length > 1) {
+        const auto best = static_cast<std::size_t>(std::min_element(ranks.begin(), ranks.begin() + length - 1) - ranks.begin());
+        if (ranks[best] == kNever) break;
+        symbols[best] = merged[best];
+        std::copy(symbols.begin() + best + 2, symbols.begin() + length, symbols.begin() + best + 1);
+        std::copy(ranks.begin() + best + 1, ranks.begin() + length - 1, ranks.begin() + best);
+        std::copy(merged.begin() + best + 1, merged.begin() + length - 1, merged.begin() + best);
+        --length;
+        if (best > 0) look(best - 1);
+        if (best + 1 < length) look(best);
+    }
+    ids.insert(ids.end(), symbols.begin(), symbols.begin() + length);
+}
+
 void BytePairMerges::append(std::string_view word, Scratch& scratch, std::vector<std::int32_t>& ids) const {
+    if (word.size() <= kShort) return appendShort(word, ids);
     auto& symbols = scratch.symbols;
     auto& heap = scratch.heap;
     const auto length = static_cast<std::int32_t>(word.size());

@@ -4,12 +4,14 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/base/Result.h"
+#include "core/data/tokenizers/MergeTable.h"
 
 namespace stepscope {
 
@@ -36,24 +38,20 @@ public:
         std::vector<Symbol> symbols;
         std::vector<Candidate> heap;
     };
-    // Appends the ids of `word` (any bytes) in O(n log n) of its length.
+    // Appends the ids of `word` (any bytes): of a short one by looking at all its pairs after each merge, of others in O(n log n) of its length.
     void append(std::string_view word, Scratch& scratch, std::vector<std::int32_t>& ids) const;
 
 private:
-    struct Merge {
-        std::int32_t rank, merged;
-    };
-    struct MixPair {
-        std::size_t operator()(std::uint64_t pair) const;
-    };
-    static std::uint64_t pairOf(std::int32_t left, std::int32_t right);
+    void appendShort(std::string_view word, std::vector<std::int32_t>& ids) const;
     void consider(std::int32_t at, Scratch& scratch) const;
     Status readVocabulary(std::string_view json, const std::string& name, std::unordered_map<std::string, std::int32_t>& idOf);
     Status readMerges(std::string_view text, const std::string& name, const std::unordered_map<std::string, std::int32_t>& idOf);
 
     std::vector<std::string> m_bytesOf;  // by id
     std::array<std::int32_t, 256> m_idOfByte{};
-    std::unordered_map<std::uint64_t, Merge, MixPair> m_merges;
+    MergeTable m_merges;
+    std::vector<MergeTable::Merge> m_ofBytes;  // of the symbols of two bytes, 256 x 256; rank kNever: none
+    static constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
 };
 
 }  // namespace stepscope

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unordered_map>
+#include <vector>
 
 #include "core/data/DataFolders.h"
 #include "core/data/Hash128.h"
@@ -19,29 +21,21 @@ namespace stepscope {
 namespace fs = std::filesystem;
 namespace {
 
-// The words of one text that were merged already, as ranges of the ids written so far: a text repeats its words, so this
-// answers nearly all of them. Bounded, because a text of random letters does not.
+// The words of one text that were merged already, as ranges of the ids written so far: a text repeats its words, so this answers nearly all of them.
+// A word has one slot, which the next one with the same slot takes over: of a text that does not repeat its words nothing is built up.
 class WordCache {
 public:
-    struct Range {
-        std::size_t begin;
-        std::uint32_t count;
+    explicit WordCache(std::size_t textBytes) : m_slots(std::bit_ceil(std::clamp<std::size_t>(textBytes / 8, 16, 1 << 15))) {}
+
+    struct Slot {
+        std::string_view word;
+        std::size_t begin = 0, count = 0;
     };
-    const Range* find(std::string_view word) const {
-        const auto found = m_ranges.find(word);
-        return found == m_ranges.end() ? nullptr : &found->second;
-    }
-    void remember(std::string_view word, Range range) {
-        if (m_ranges.size() < kMost && word.size() <= kLongest) m_ranges.emplace(word, range);
-    }
+    // Of this word, or to be taken over for it.
+    Slot& slotOf(std::string_view word) { return m_slots[static_cast<std::size_t>(XXH3_64bits(word.data(), word.size())) & (m_slots.size() - 1)]; }
 
 private:
-    static constexpr std::size_t kMost = 500'000;
-    static constexpr std::size_t kLongest = 64;
-    struct Mix {
-        std::size_t operator()(std::string_view word) const { return static_cast<std::size_t>(XXH3_64bits(word.data(), word.size())); }
-    };
-    std::unordered_map<std::string_view, Range, Mix> m_ranges;
+    std::vector<Slot> m_slots;
 };
 
 class Gpt2Tokenizer final : public Tokenizer {
@@ -69,7 +63,7 @@ public:
             return makeError(ErrorCode::BadInput, fmt::format("The text is not UTF-8 at byte {}.", broken));
         std::vector<std::int32_t> ids;
         ids.reserve(text.size() / 3);
-        WordCache cache;
+        WordCache cache(text.size());
         BytePairMerges::Scratch scratch;
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = m_endOfText >= 0 ? text.find(kEndOfText, at) : std::string_view::npos;
@@ -96,16 +90,15 @@ private:
     void encodeDocument(std::string_view text, WordCache& cache, BytePairMerges::Scratch& scratch, std::vector<std::int32_t>& ids) const {
         WordSplitter::Walk walk(m_splitter, text);
         for (std::string_view word; walk.next(word);) {
-            if (const auto* known = cache.find(word)) {
-                for (std::size_t i = 0; i < known->count; ++i) {
-                    const std::int32_t id = ids[known->begin + i];
-                    ids.push_back(id);
-                }
+            WordCache::Slot& slot = cache.slotOf(word);
+            const std::size_t begin = ids.size();
+            if (slot.word != word) {
+                m_merges.append(word, scratch, ids);
+                slot = {word, begin, ids.size() - begin};
                 continue;
             }
-            const std::size_t begin = ids.size();
-            m_merges.append(word, scratch, ids);
-            cache.remember(word, {begin, static_cast<std::uint32_t>(ids.size() - begin)});
+            ids.resize(begin + slot.count);
+            std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(slot.begin), slot.count, ids.begin() + static_cast<std::ptrdiff_t>(begin));
         }
     }
 

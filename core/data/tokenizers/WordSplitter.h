@@ -1,5 +1,6 @@
 // GPT-2's pre-tokenising split: text into words (a leading blank belongs to the word), numbers, signs and white space;
-// merges never cross their edges. The pattern is GPT-2's own (Radford et al. 2019), run by PCRE2 with its JIT compiler.
+// merges never cross their edges. The pattern is GPT-2's own (Radford et al. 2019), run by PCRE2 with its JIT compiler
+// wherever a word is more than ASCII letters or digits.
 #pragma once
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

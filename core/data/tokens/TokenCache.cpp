@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <thread>
+
 #include "core/data/tokenizers/Utf8.h"
 #include "core/data/tokens/TokenCacheFolder.h"
 #include "core/data/tokens/TokenFile.h"
@@ -13,18 +18,36 @@ namespace {
 // Between two looks at `cancelled`; large enough that the tokenizer's cache of words pays off, small enough that nobody who cancels waits long.
 constexpr std::size_t kPiece = 8 << 20;
 
-// Encodes piece by piece and hands every piece to `take` (a Status).
+// Pieces that are encoded at a time, each on a thread of its own: in memory are so many of them and their ids at most.
+std::size_t piecesAtOnce() {
+    constexpr unsigned kMost = 8;
+    return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+}
+
+// Encodes pieces side by side and hands every piece to `take` (a Status), in order.
 template <class Take>
 Status encodePieces(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const Progress& progress,
                     const std::atomic<bool>& cancelled, Take take) {
-    for (std::size_t at = 0; at < text.size();) {
+    struct Piece {
+        std::size_t begin;
+        std::future<Result<std::vector<std::int32_t>>> ids;
+    };
+    std::deque<Piece> ahead;  // a future that nobody waits for any more waits itself
+    const std::size_t most = piecesAtOnce();
+    for (std::size_t at = 0; at < text.size() || !ahead.empty();) {
+        while (at < text.size() && ahead.size() < most) {
+            const std::size_t end = text.size() - at <= kPiece ? text.size() : utf8::cutAfter(text, at + kPiece);
+            const auto policy = most > 1 && text.size() > kPiece ? std::launch::async : std::launch::deferred;
+            ahead.push_back({at, std::async(policy, [&tokenizer, piece = text.substr(at, end - at)] { return tokenizer.encode(piece); })});
+            at = end;
+        }
         if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Tokenising {} was cancelled.", name));
-        progress(fmt::format("Tokenising {} ({})", name, tokenizer.name()), static_cast<double>(at) / static_cast<double>(text.size()));
-        const std::size_t end = text.size() - at <= kPiece ? text.size() : utf8::cutAfter(text, at + kPiece);
-        auto ids = tokenizer.encode(text.substr(at, end - at));
+        progress(fmt::format("Tokenising {} ({})", name, tokenizer.name()),
+                 static_cast<double>(ahead.front().begin) / static_cast<double>(text.size()));
+        auto ids = ahead.front().ids.get();
+        ahead.pop_front();
         if (!ids) return makeError(ids.error().code, fmt::format("{} cannot be tokenised: {}", name, ids.error().sentence), ids.error().cause);
         if (auto taken = take(*ids); !taken) return taken;
-        at = end;
     }
     progress(fmt::format("Tokenised {} ({})", name, tokenizer.name()), 1.0);
     return {};
