@@ -107,10 +107,15 @@ private:
             std::error_code ignored;
             if (request.init.empty() && request.config.init != kRandomWeights) request.init = request.config.init;
             if (!request.init.empty()) request.config.init = std::filesystem::absolute(request.init, ignored).string();
+            if (request.initPartial) request.config.initPartial = "on";
             return {};
         }
         const auto checkpoint = inspectCheckpoint(request.resume);
-        if (!checkpoint || checkpoint->config.init == request.config.init) return {};  // what is wrong with it the run says
+        if (!checkpoint) return {};  // what is wrong with it the run says
+        if (checkpoint->config.initPartial != request.config.initPartial)
+            return makeError(ErrorCode::BadInput, "A resumed run has the weights of its checkpoint; leave init-partial as it was, or begin anew.")
+                .about(Subject::Kind::Key, "init-partial");
+        if (checkpoint->config.init == request.config.init) return {};
         return makeError(ErrorCode::BadInput,
                          fmt::format("A resumed run has the weights of its checkpoint, not those of {}; leave init as it was, or begin anew.",
                                      request.config.init))

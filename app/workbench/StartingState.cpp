@@ -137,7 +137,7 @@ Result<StartingState> startingState(const RunRequest& request, const GptConfig& 
     const auto seed = static_cast<std::uint64_t>(request.config.seed);
     if (!request.resume.empty()) return resumed(request, shape, corpus, threads);
     if (request.init.empty()) return StartingState{TrainState::initialise(shape, seed), {}};
-    auto loaded = loadInitialWeights(request.init, shape, seed, request.initPartial);
+    auto loaded = loadInitialWeights(request.init, shape, seed, request.initPartial || request.config.initPartial == "on");
     if (!loaded) return loaded.error();
     StartingState start{std::move(loaded->state), {}};
     if (!loaded->note.empty()) start.notes.push_back(std::move(loaded->note));

@@ -41,19 +41,23 @@ Result<WeightsLook> looked(const std::string& path, const RunConfig& config) {
     if (!shaped) return shaped.error();
     const auto shape = shapeOfWeights(path, gptConfig(config, std::max<std::int64_t>(1, config.vocabulary)));
     if (!shape) return shape.error();
-    const auto model = openForeignModel(path);
-    if (!model) return model.error();
-    WeightsLook look{.found = asFound(*shape, *model), .problem = {}, .shaped = {}};
-    if (const auto keys = otherKeys(config, *shaped); !keys.empty()) {
+    const auto opened = openForeignModel(path);
+    if (!opened) return opened.error();
+    WeightsLook look{.found = asFound(*shape, *opened), .problem = {}, .shaped = {}};
+    const auto keys = otherKeys(config, *shaped);
+    // How many heads there are no tensor tells, so nothing of other heads fits.
+    const bool partial = config.initPartial == "on" && std::ranges::find(keys, "heads", &DifferingKey::key) == keys.end();
+    if (!keys.empty() && !partial) {
         std::string others;
         for (const DifferingKey& one : keys) others += fmt::format("{}{} {} instead of {}", others.empty() ? "" : ", ", one.key, one.b, one.a);
         look.problem = fmt::format("They are of another model than the one that is set: {}.", others);
         look.shaped = *shaped;
         return look;
     }
-    GptConfig wanted = gptConfig(*shaped, shaped->vocabulary);
+    const RunConfig& model = keys.empty() ? *shaped : config;
+    GptConfig wanted = gptConfig(model, model.vocabulary > 0 ? model.vocabulary : shaped->vocabulary);
     wanted.positions = std::max<std::int64_t>(1, batchShape(config).context);
-    const auto fit = describeFit(path, wanted);
+    const auto fit = describeFit(path, wanted, partial);
     if (!fit) return fit.error();
     if (!fit->empty()) look.found += ' ' + *fit;
     return look;

@@ -25,6 +25,7 @@ struct RunConfig {
     std::string validation = "split";      // split: the end of the data; or a path, read as data is
     std::string separator = "blank-line";  // between documents: blank-line | endoftext (GPT-2's token)
     std::string init = kRandomWeights;     // what training begins with: random | a path of weights (--init); a resumed run's is its checkpoint
+    std::string initPartial = "off";       // of weights of another shape: off = they are refused | on = what fits is taken, the rest drawn
 
     // model: GPT-2 (Radford et al. 2019) by default
     std::int64_t layers = 4;

@@ -208,7 +208,7 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
     // What no tensor tells, above all the number of heads.
     if (const std::string key = model->model ? differingKey(*model->model, config) : ""; !key.empty() && (!partial || key == "heads"))
         return makeError(ErrorCode::BadInput, fmt::format("{} is of a model with another {}; leave {} as it has it{}.", path, key, key,
-                                                          key == "heads" ? "" : ", or take only what fits (--init-partial)"));
+                                                          key == "heads" ? "" : ", or take only what fits (init-partial)"));
     TensorSource& file = *model->tensors;
     LoadedWeights loaded{.state = TrainState::initialise(config, seed), .note = {}};
     Fit fit;
@@ -218,7 +218,7 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
     if (!fit.whole() && !partial)
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} is not of this model.{} Set the model as the file has it (--init-shape does), or take only "
-                                     "what fits (--init-partial).",
+                                     "what fits (init-partial).",
                                      path, sentencesOf(fit)));
     if (fit.missing.size() == loaded.state.layout.slots().size())
         return makeError(ErrorCode::BadInput,
@@ -232,7 +232,7 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
     return loaded;
 }
 
-Result<std::string> describeFit(const std::string& path, const GptConfig& config) {
+Result<std::string> describeFit(const std::string& path, const GptConfig& config, bool partial) {
     const auto model = openForeignModel(path);
     if (!model) return model.error();
     TensorSource& file = *model->tensors;
@@ -240,8 +240,9 @@ Result<std::string> describeFit(const std::string& path, const GptConfig& config
     std::set<std::string> taken;
     noteWhatFits(file.entries(), config, fit, taken);
     if (auto done = listOthers(file, taken, fit); !done) return done.error();
-    if (!fit.whole()) return makeError(ErrorCode::BadInput, fmt::format("{} is not of this model.{}", path, sentencesOf(fit)));
+    if (!fit.whole() && !partial) return makeError(ErrorCode::BadInput, fmt::format("{} is not of this model.{}", path, sentencesOf(fit)));
     std::string note = fit.cut;
+    if (!fit.whole()) note += sentencesOf(fit) + " What is not from them is drawn as for a new model.";
     const auto buffers = std::ranges::count_if(file.entries(), [](const auto& one) { return isBuffer(one.first, one.second); });
     if (buffers > 0) note += fmt::format(" Masks and other buffers of its files, {} tensor{}, are passed over.", buffers, buffers == 1 ? "" : "s");
     if (config.tiedHead && !writtenName(file.entries(), "lm_head.weight").empty()) note += " Its head is its table of tokens once more.";

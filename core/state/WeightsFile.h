@@ -27,7 +27,7 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
 
 // What loadInitialWeights would say of these weights and a model of this shape, without reading them and without memory for them: its refusal, or
 // what of the files is passed over or cut, as sentences. Whether they are numbers is not looked at.
-Result<std::string> describeFit(const std::string& path, const GptConfig& config);
+Result<std::string> describeFit(const std::string& path, const GptConfig& config, bool partial = false);
 
 // The shape of the model that files are of, with its positions where these tell all of it. Of a lone safetensors file what no tensor tells is as in
 // `like`: norm and its placement, biases where there is no linear, and the number of heads, which is looked for in a config.json beside the file.

@@ -182,8 +182,10 @@ TEST_F(Files, AResumedRunObeysOrRefusesEachKeyThatTheProgramHas) {
     std::map<std::string, std::string> obeyed{{"data", "random"},  {"validation-fraction", "0.25"}, {"validation", path("own.txt")},
                                               {"steps", "15"},     {"scale-growth", "100"},         {"threads", "2"},
                                               {"keep-best", "on"}, {"checkpoint-at-end", "off"},    {"early-stopping", "3"}};
-    const std::map<std::string, std::pair<std::string, std::string>> refused{
-        {"tokenizer", {"char", "vocabulary of 256"}}, {"separator", {"endoftext", "separator"}}, {"init", {"/nowhere", "leave init as it was"}}};
+    const std::map<std::string, std::pair<std::string, std::string>> refused{{"tokenizer", {"char", "vocabulary of 256"}},
+                                                                             {"separator", {"endoftext", "separator"}},
+                                                                             {"init", {"/nowhere", "leave init as it was"}},
+                                                                             {"init-partial", {"on", "leave init-partial as it was"}}};
     std::set<std::string> known{"preset", "vocabulary"};  // a name that stands for settings; and refused above
     for (const auto& [key, value] : ofAnotherModel()) known.insert(key);
     for (const auto& [key, value] : obeyedTogether()) known.insert(key);

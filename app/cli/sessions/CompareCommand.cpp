@@ -59,6 +59,7 @@ void lookAtTwo(Compared& compared) {
     of.keepBest = like.keepBest;
     of.earlyStopping = like.earlyStopping;
     of.init = like.init;
+    of.initPartial = like.initPartial;
     compared.whyNot = differingKeys(like, of).empty() ? "Their settings do not differ in what a timed step does, so there is nothing to measure."
                                                       : whyNotComparable(like, of, false);
     if (compared.whyNot.empty()) {

@@ -54,6 +54,8 @@ std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same) 
     if (same) return "";
     if (differing.empty()) return "A and B are the same configuration; --aa measures one beside itself.";
     for (const auto& key : differing) {
+        if (key.key == "init-partial")
+            return "A and B take other parts of the weights that they begin with, and both train on one beginning; set one init-partial.";
         if (key.key == "init")
             return fmt::format("A begins with other weights than B (init={} beside {}), and both train on one beginning; set one init.", key.a,
                                key.b);
@@ -95,11 +97,14 @@ std::string questionWords(const RunConfig& a, const RunConfig& b, bool same) {
     return fmt::format("{} beside {}", listed(keys, &DifferingKey::a), listed(keys, &DifferingKey::b));
 }
 
-// init and early-stopping came later than the first questions, and no timed step knows of them: those keep their keys.
+// These came later than the first questions, and no timed step knows of them: those keep their keys. preset names a set of settings, and steps are
+// what a question has as its budget.
+const std::set<std::string> kNotAsked{"preset", "steps", "init", "init-partial", "early-stopping"};
+
 std::string questionSettings(const RunConfig& config) {
     std::string text;
     for (const auto& [key, value] : listConfig(config))
-        if (key != "preset" && key != "steps" && key != "init" && key != "early-stopping") text += fmt::format("|{}={}", key, value);
+        if (!kNotAsked.contains(key)) text += fmt::format("|{}={}", key, value);
     return text;
 }
 

@@ -46,6 +46,18 @@ TEST_F(WeightsLookTest, WhatIsLeftOutIsSaidWithWhatIsThere) {
     EXPECT_THAT(look.found, HasSubstr("Of its 12 positions the first 8 are used."));
 }
 
+TEST_F(WeightsLookTest, OfAnotherShapeWhatFitsIsToldWhereThatIsToBeTaken) {
+    RunConfig deeper = *lookAtWeights(folder(), config).shaped;
+    deeper.layers = 3;
+    EXPECT_THAT(lookAtWeights(folder(), deeper).problem, HasSubstr("layers 2 instead of 3"));
+    deeper.initPartial = "on";
+    const WeightsLook taken = lookAtWeights(folder(), deeper);
+    EXPECT_EQ(taken.problem, "");
+    EXPECT_THAT(taken.found, AllOf(HasSubstr("h.2."), HasSubstr("drawn as for a new model")));
+    deeper.heads = 4;
+    EXPECT_THAT(lookAtWeights(folder(), deeper).problem, HasSubstr("heads 2 instead of 4")) << "no tensor tells them";
+}
+
 TEST_F(WeightsLookTest, WhatCannotBeReadIsOneSentence) {
     const WeightsLook missing = lookAtWeights(path("nothing"), config);
     EXPECT_THAT(missing.problem, HasSubstr(path("nothing")));
