@@ -207,6 +207,7 @@ void fields(auto& io, Like<ExperimentBegan> auto& e) {
     io("captures", e.captures);
     io("loss_seconds", e.lossSeconds);
     io("loss_seeds", e.lossSeeds);
+    io("final_look", e.finalLook);
 }
 
 template <>
@@ -295,6 +296,7 @@ void fields(auto& io, Like<StudyBegan> auto& e) {
     io("legs", e.legs);
     io("leave_one_out", e.leaveOneOut);
     io("pairs", e.pairs);
+    io("final_look", e.finalLook);
 }
 
 template <>

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/events/ConfigJson.h"
@@ -32,7 +33,28 @@ void writeConfig(SQLite::Database& database, std::int64_t session, const std::op
     }
 }
 
+constexpr std::size_t kMostLinkTimes = 64;
 constexpr std::int64_t kMostCounted = 1'000'000'000'000'000'000;  // more is nobody's run, and sums of it would not fit
+
+std::string linkToJson(const std::vector<LinkTime>& link) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const LinkTime& one : link) all.push_back({one.bytes, one.seconds});
+    return all.dump();
+}
+
+// What is no time of so many bytes is left out: a forecast needs none, and nothing else reads it.
+std::vector<LinkTime> linkFromJson(const std::string& text) {
+    std::vector<LinkTime> link;
+    const auto all = nlohmann::json::parse(text, nullptr, false);
+    if (!all.is_array()) return link;
+    for (const auto& one : all) {
+        if (link.size() == kMostLinkTimes) break;
+        if (!one.is_array() || one.size() != 2 || !one[0].is_number_integer() || !one[1].is_number()) continue;
+        const LinkTime time{.bytes = one[0].get<std::int64_t>(), .seconds = one[1].get<double>()};
+        if (time.bytes > 0 && time.seconds > 0 && std::isfinite(time.seconds)) link.push_back(time);
+    }
+    return link;
+}
 
 std::int64_t nowUnixMs() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -58,9 +80,10 @@ std::int64_t insertSession(SQLite::Database& database, const SessionInfo& info) 
 }
 
 void updateSession(SQLite::Database& database, std::int64_t session, const SessionInfo& info) {
-    SQLite::Statement update(database,
-                             "UPDATE sessions SET started_unix_ms = iif(?1 = 0, started_unix_ms, ?1), config = ?2, machine = ?3, vocabulary = ?4,"
-                             " parameters = ?5, train_tokens = ?6, validation_tokens = ?7, first_step = ?8, resumed_from = ?9 WHERE id = ?10");
+    SQLite::Statement update(
+        database,
+        "UPDATE sessions SET started_unix_ms = iif(?1 = 0, started_unix_ms, ?1), config = ?2, machine = ?3, vocabulary = ?4,"
+        " parameters = ?5, train_tokens = ?6, validation_tokens = ?7, first_step = ?8, resumed_from = ?9, workers = ?10, link = ?11 WHERE id = ?12");
     update.bind(1, info.startedUnixMs);
     update.bind(2, info.config ? configToJson(*info.config) : "null");
     update.bind(3, info.machine ? machineToJson(*info.machine) : "null");
@@ -70,7 +93,9 @@ void updateSession(SQLite::Database& database, std::int64_t session, const Sessi
     update.bind(7, info.validationTokens);
     update.bind(8, info.firstStep);
     update.bind(9, info.resumedFrom);
-    update.bind(10, session);
+    update.bind(10, info.workers);
+    update.bind(11, linkToJson(info.link));
+    update.bind(12, session);
     update.exec();
     writeConfig(database, session, info.config);
 }
@@ -89,7 +114,7 @@ Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path
     SQLite::Statement select(database,
                              "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, started_unix_ms, config, machine, vocabulary, "
                              "parameters, train_tokens, validation_tokens,"
-                             " first_step, resumed_from, kind FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+                             " first_step, resumed_from, kind, workers, substr(link, 1, 10000) FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
     select.bind(1, session);
     if (!select.executeStep()) return noSuchSession(path, session);
     SessionInfo info;
@@ -116,7 +141,9 @@ Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path
     info.validationTokens = select.getColumn(9).getInt64();
     info.firstStep = select.getColumn(10).getInt64();
     info.resumedFrom = select.getColumn(11).getString();
-    for (const std::int64_t count : {info.vocabulary, info.parameters, info.trainTokens, info.validationTokens, info.firstStep})
+    info.workers = select.getColumn(13).getInt64();
+    info.link = linkFromJson(select.getColumn(14).getString());
+    for (const std::int64_t count : {info.vocabulary, info.parameters, info.trainTokens, info.validationTokens, info.firstStep, info.workers})
         if (count < 0 || count > kMostCounted) return damagedRow(path, fmt::format("session {} counts {}", session, count));
     return info;
 }

@@ -220,8 +220,12 @@ Result<TrainerSetup> LiveRun::prepare() {
         device_memory::synchronise(weights.device());
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
     };
-    if (m_workers)
+    if (m_workers) {
         if (const Status same = m_workers->compareStart(setup); !same) return same.error();
+        auto link = m_workers->link();
+        if (!link) return link.error();
+        m_link = std::move(*link);
+    }
     if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;
     if (m_recorder && goesOn()) setup.cameFrom = m_restart->checkpoint;
@@ -301,6 +305,8 @@ Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
     info.machine = m_registry->machine();
     describeStart(info, setup.state, setup.batches->corpus());
     info.resumedFrom = m_request.resume;
+    info.workers = m_request.workers.size;
+    info.link = m_link;
     return info;
 }
 

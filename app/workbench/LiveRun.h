@@ -52,6 +52,7 @@ private:
     EventTee m_tee;
     std::shared_ptr<Recorder> m_recorder;
     std::unique_ptr<RunWorkers> m_workers;  // null: this process trains alone
+    std::vector<LinkTime> m_link;           // between them
     std::optional<Restart> m_restart;       // of workers that were started anew
     GeneratorThread m_generator;
     std::string m_checkpointFolder;

@@ -39,6 +39,8 @@ struct ExperimentBegan {
     bool captures = true;
     double lossSeconds = 0;
     std::int64_t lossSeeds = 0;
+    // Beside the look after every pair there is one when the budget is spent (PairedVerdict.h); experiments of earlier versions had none.
+    bool finalLook = true;
 };
 
 struct BlockDone {
@@ -62,7 +64,6 @@ struct BlockDone {
     double joules = kUnknown;      // of the processors meanwhile, and of the GPUs that either arm is on; all programs together
 };
 
-// After every pair, and once more when the experiment is over.
 // What both sides had learnt after equally long training, over several seeds of which each side trained with each: a side that is faster per step is
 // not always faster to a loss.
 struct EqualTimeLoss {
@@ -73,6 +74,7 @@ struct EqualTimeLoss {
     double stepsA = kUnknown, stepsB = kUnknown;                    // mean number of updates
 };
 
+// After every pair, and once more when the experiment is over.
 struct ExperimentJudged {
     std::int64_t step = 0;
     TimeNs at;

@@ -16,7 +16,8 @@ enum class HostMemory { System, Caching };
 enum class Execution { Eager, Planned, Captured };  // by autograd; the whole step planned ahead; captured into CUDA graphs
 enum class AttentionKind { Auto, Manual, Math, Flash, Efficient, Cudnn, Fused };
 enum class LossKind { Plain, Chunked, Fused };
-enum class SumPrecision { Float32, Bf16 };  // that gradients have on their way between workers
+enum class SumPrecision { Float32, Bf16 };         // that gradients have on their way between workers
+constexpr std::int64_t kGradientBucket = 4 << 20;  // bytes of float32 gradients that workers add up at a time, while backward goes on
 enum class OptimizerKind { Loop, Foreach, Fused, FusedWithClipping, EightBit };
 
 // Where the tokens lie. Device: in RAM here; the Program cuts on the device.

@@ -20,6 +20,13 @@ inline bool ended(RunState state) {
 enum class SessionKind { Run, Experiment, Trace, Ladder, Tune };
 const char* toString(SessionKind kind);  // "run", "experiment", "imported", "ladder", "tune"
 
+// How long all workers of a run took to add up so many bytes of float32 numbers, nothing else to do.
+struct LinkTime {
+    std::int64_t bytes = 0;
+    double seconds = 0;
+    bool operator==(const LinkTime&) const = default;
+};
+
 struct SessionInfo {
     SessionKind kind = SessionKind::Run;
     std::string name;
@@ -35,6 +42,8 @@ struct SessionInfo {
     std::int64_t validationTokens = 0;
     std::int64_t firstStep = 0;  // > 0 when resumed from a checkpoint
     std::string resumedFrom;     // checkpoint path or empty
+    std::int64_t workers = 1;    // that trained together; 0: an earlier version did not store it
+    std::vector<LinkTime> link;  // of several, measured before the first step; else empty
 };
 
 }  // namespace stepscope

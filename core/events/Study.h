@@ -23,6 +23,7 @@ struct StudyBegan {
     std::int64_t seed = 1;
     std::int64_t legs = 0;  // measurements that are meant; of a search 1, the last
     bool leaveOneOut = false, pairs = false;
+    bool finalLook = true;  // of its experiments, as ExperimentBegan has it
 };
 
 // Words, as stored, of what a row is and how it stands; never renamed.

@@ -32,12 +32,10 @@ private:
 // change something, which all hear next (ofFirst) and do before they agree once more.
 enum class Wish { GoOn, Wait, Change, Stop };
 
-constexpr std::int64_t kUsualBucket = 4 << 20;  // bytes that are added up at a time
-
 class DataParallel final : public GradientSubscriber {
 public:
     // The group outlives it.
-    explicit DataParallel(Collectives& group, std::int64_t bucketBytes = kUsualBucket);
+    explicit DataParallel(Collectives& group, std::int64_t bucketBytes = kGradientBucket);
     ~DataParallel() override;
     DataParallel(const DataParallel&) = delete;
     DataParallel& operator=(const DataParallel&) = delete;

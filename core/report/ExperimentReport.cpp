@@ -187,12 +187,13 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     document.blocks.push_back(Paragraph{fmt::format(
         "Both sides took turns in blocks of steps; a coin (seed {}) decided which one began each pair. The interval is a self-normalised confidence "
         "sequence on the logarithm of the ratio of both times per token (de la Peña 1999; Howard et al. 2020), which stays valid however often one "
-        "looks; when the budget is spent there is one look more, by Student's t over the pairs (Efron 1969), for which three quarters of the "
-        "allowed error are kept; a difference is claimed only if Student's t over the times that both were made anew excludes none as well. Whole "
-        "pairs are left out for "
-        "other "
-        "programs' use of the processors alone. A ratio within ±{:g} % counts as equal.",
-        began.seed, began.delta * 100)});
+        "looks;{} a difference is claimed only if Student's t over the times that both were made anew excludes none as well. Whole pairs are left "
+        "out for other programs' use of the processors alone. A ratio within ±{:g} % counts as equal.",
+        began.seed,
+        began.finalLook ? " when the budget is spent there is one look more, by Student's t over the pairs (Efron 1969), for which three quarters "
+                          "of the allowed error are kept;"
+                        : "",
+        began.delta * 100)});
     if (!facts.earlier.empty()) {
         document.blocks.push_back(Heading{fmt::format("Asked {} time{} before", facts.earlier.size(), facts.earlier.size() == 1 ? "" : "s")});
         for (const std::string& answer : facts.earlier) document.blocks.push_back(Paragraph{answer});

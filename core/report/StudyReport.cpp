@@ -120,14 +120,11 @@ void addLadder(Document& document, const StudyHistory& history) {
     document.blocks.push_back(Heading{"How it was measured"});
     document.blocks.push_back(Paragraph{fmt::format(
         "Each × is an experiment of its own: two programs take turns in blocks of steps, a coin (seed {}) decides which begins each pair, and the "
-        "interval is a self-normalised confidence sequence on the logarithm of the ratio of both times per token, with one look by Student's t when "
-        "the "
-        "time is spent. Floor: what a side beside itself "
-        "said there. All intervals of this page hold "
-        "together at {:.0f} %. A ratio within ±{:g} % counts as equal. Loss: beside the rung below at equal tokens, soon after the start. {:.0f} s "
-        "of "
-        "measuring.",
-        began.seed, (1 - began.alpha) * 100, began.delta * 100, history.measuredSeconds())});
+        "interval is a self-normalised confidence sequence on the logarithm of the ratio of both times per token{}. Floor: what a side beside itself "
+        "said there. All intervals of this page hold together at {:.0f} %. A ratio within ±{:g} % counts as equal. Loss: beside the rung below at "
+        "equal tokens, soon after the start. {:.0f} s of measuring.",
+        began.seed, began.finalLook ? ", with one look by Student's t when the time is spent" : "", (1 - began.alpha) * 100, began.delta * 100,
+        history.measuredSeconds())});
 }
 
 void addSearch(Document& document, const StudyHistory& history) {

@@ -200,10 +200,32 @@ TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
     }
     EXPECT_THAT(json["slowest"].get<std::string>(), testing::HasSubstr("orker"));
 
+    // What other numbers of workers would make of it, from what was measured before the first step.
+    EXPECT_THAT(text.out, testing::HasSubstr("Predicted, not measured"));
+    const Json& forecast = json["forecast"];
+    EXPECT_TRUE(forecast["why_not"].is_null()) << forecast;
+    EXPECT_GT(forecast["bytes_per_s"].get<double>(), 0);
+    EXPECT_GT(forecast["model_ms"].get<double>(), 0);
+    ASSERT_EQ(forecast["predictions"].size(), 2u);
+    EXPECT_EQ(forecast["predictions"][1]["workers"], 64);
+    EXPECT_LE(forecast["predictions"][1]["times"].get<double>(), 64);
+    // Six messages that take a second each are not hidden behind a step of milliseconds.
+    const Json over =
+        Json::parse(cli({"sessions", "workers", "1", "--db", database(), "--json", "--for", "4", "--latency-us", "1000000", "--gbit", "8"}).out);
+    EXPECT_EQ(over["forecast"]["assumed"], true);
+    EXPECT_GT(over["forecast"]["predictions"][0]["waiting_ms"].get<double>(), 6'000);
+    for (const char* bad : {"1", "8,", "eight", "8,5000"})
+        expectRefused(cli({"sessions", "workers", "1", "--db", database(), "--for", bad}), {"--for"}, kBadInput);
+    expectRefused(cli({"sessions", "workers", "1", "--db", database(), "--gbit", "0"}), {"--gbit"}, kBadInput);
+
     train({"--steps", "3"});
+    EXPECT_EQ(Json::parse(cli({"sessions", "show", "1", "--db", database(), "--json"}).out)["workers"], 3);
+    EXPECT_EQ(Json::parse(cli({"sessions", "show", "2", "--db", database(), "--json"}).out)["workers"], 1);
     const Finished alone = cli({"sessions", "workers", "2", "--db", database()});
     EXPECT_EQ(alone.exitCode, 0);
     EXPECT_THAT(alone.out, testing::HasSubstr("was trained by one"));
+    EXPECT_THAT(Json::parse(cli({"sessions", "workers", "2", "--db", database(), "--json"}).out)["forecast"]["why_not"].get<std::string>(),
+                testing::HasSubstr("two or more"));
     EXPECT_EQ(cli({"sessions", "workers", "77", "--db", database()}).exitCode, cli({"sessions", "show", "77", "--db", database()}).exitCode);
 }
 

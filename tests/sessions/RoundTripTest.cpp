@@ -100,6 +100,8 @@ TEST(RoundTrip, KeepsWhatDescribesTheSession) {
     EXPECT_EQ(stored->validationTokens, info.validationTokens);
     EXPECT_EQ(stored->firstStep, info.firstStep);
     EXPECT_EQ(stored->resumedFrom, info.resumedFrom);
+    EXPECT_EQ(stored->workers, info.workers);
+    EXPECT_EQ(stored->link, info.link);
 }
 
 TEST(RoundTrip, TakesWhatIsOnlyKnownLaterFromSessionStarted) {

@@ -73,6 +73,29 @@ TEST(Schema, AFileOfTheFirstVersionIsReadOnWithWhatItDoesNotKnowLeftUnknown) {
     EXPECT_EQ(std::get<StepDone>(events->at(1)).phaseNs, (std::array<std::int64_t, kPhases>{1, 1, 1, 1, 1, 1, 0})) << "nobody measured a wait";
 }
 
+TEST(Schema, AnExperimentFromBeforeTheLookAtTheEndSaysThatItHadNone) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    {
+        SQLite::Database before(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        migrate(before, migrations().first(10));
+        before.exec(
+            "INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters, train_tokens,"
+            " validation_tokens, first_step, resumed_from, kind)"
+            " VALUES (1, 'old', '', '[]', 'finished', '', 0, '{}', '{}', 256, 1, 1, 1, 0, '', 'experiment')");
+        before.exec("INSERT INTO experiments VALUES (1, 10, 1, 0, '{}', '{}', 'asked', 0, 1, 60, 0.01, 0.05, 0, '')");
+        before.exec("INSERT INTO studies VALUES (1, 20, 2, 'ladder', '', '', '', '{}', 'asked', 60, 0.01, 0.05, 1, 3, 0, 0)");
+    }
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader.ok()) << reader.error().sentence;
+    EXPECT_EQ((*reader)->info(1)->workers, 0) << "nobody counted them";
+    const auto events = (*reader)->events(1, 0, 10);
+    ASSERT_TRUE(events.ok()) << events.error().sentence;
+    ASSERT_EQ(events->size(), 3u);
+    EXPECT_FALSE(std::get<ExperimentBegan>(events->at(1)).finalLook);
+    EXPECT_FALSE(std::get<StudyBegan>(events->at(2)).finalLook);
+}
+
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {
     const TempFolder folder;
     const auto path = folder.file("s.db");

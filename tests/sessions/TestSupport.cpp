@@ -76,6 +76,8 @@ SessionInfo sampleInfo(const std::string& name) {
     info.validationTokens = 400'000;
     info.firstStep = 7;
     info.resumedFrom = "/checkpoints/7";
+    info.workers = 3;
+    info.link = {{4096, 0.000125}, {4 << 20, 0.25}};
     return info;
 }
 
@@ -152,7 +154,8 @@ std::vector<Event> oneOfEachKind() {
                         "weights.safetensors",
                         false,
                         20.5,
-                        6},
+                        6,
+                        false},
         BlockDone{12, {2'175}, {500}, 3, Arm::B, true, 2, 1, 40, 960, {70}, {12}, {90}, 4.5, 0.25, 1.5, 11, 5e6, 263, 8.5},
         BlockDone{.step = 12, .at = {2'178}},
         ExperimentJudged{.step = 12,
@@ -197,7 +200,8 @@ std::vector<Event> oneOfEachKind() {
                    .seed = 9,
                    .legs = 11,
                    .leaveOneOut = true,
-                   .pairs = true},
+                   .pairs = true,
+                   .finalLook = false},
         StudyRow{.at = {2'192},
                  .row = 3,
                  .role = "rung",

@@ -142,9 +142,9 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
     if (!began.comparison.empty()) text += printable(began.comparison) + "\n";
     text += fmt::format(
         "Method: pairs of blocks in an order that a coin decides (seed {}), judged after each pair by a self-normalised confidence sequence on\n"
-        "log(time per token of A ÷ of B) and, when the budget is spent, once by Student's t over the pairs; by Student's t over the rebuilds too;\n"
+        "log(time per token of A ÷ of B){}; by Student's t over the rebuilds too;\n"
         "whole pairs are left out for other programs' use of the processors alone. {:.0f} s in all.\n",
-        began.seed, judged.seconds);
+        began.seed, began.finalLook ? " and, when the budget is spent, once by Student's t over the pairs" : "", judged.seconds);
     text += earlierText(earlier);
     if (session > 0) text += fmt::format("Kept as session {}.\n", session);
     if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";

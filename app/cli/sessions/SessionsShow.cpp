@@ -81,6 +81,7 @@ Json asJson(const Shown& s) {
     Json all = toJson(s.summary);
     all["resumed_from"] = s.info.resumedFrom.empty() ? Json(nullptr) : Json(s.info.resumedFrom);
     all["first_step"] = s.info.firstStep;
+    all["workers"] = s.info.workers > 0 ? Json(s.info.workers) : Json(nullptr);
     all["vocabulary"] = s.info.vocabulary;
     all["parameters"] = s.info.parameters;
     all["train_tokens"] = s.info.trainTokens;
@@ -129,6 +130,7 @@ std::string asText(const Shown& s) {
     if (!s.summary.tags.empty()) facts.add({"tags", fmt::format("{}", fmt::join(s.summary.tags, ", "))});
     if (!s.summary.notes.empty()) facts.add({"notes", s.summary.notes});
     if (!s.info.resumedFrom.empty()) facts.add({"resumed from", s.info.resumedFrom});
+    if (s.info.workers > 1) facts.add({"workers", format::count(s.info.workers)});
     facts.add({"steps", format::count(s.summary.steps)});
     facts.add({"last loss", format::significant(s.summary.lossLast, 5)});
     facts.add({"validation loss", format::significant(s.summary.validationLossLast, 5)});

@@ -1,12 +1,15 @@
-// `sessions workers ID`: what each worker of a run of several took for the phases of a step, and which one the others wait for.
+// `sessions workers ID`: what each worker of a run of several took for the phases of a step, which one the others wait for, and what other numbers of
+// workers would make of it, foretold.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/cli/Commands.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "app/workbench/workers/WorkersForecast.h"
 #include "core/analysis/panes/WorkerMap.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
@@ -14,6 +17,51 @@
 
 namespace stepscope::cli {
 namespace {
+
+constexpr const char* kForetold = "8,64";
+
+Json asJson(const WorkersForecast& forecast) {
+    Json predictions = Json::array();
+    for (const WorkersPrediction& one : forecast.predictions)
+        predictions.push_back({{"workers", one.workers},
+                               {"ms", number(1e3 * one.seconds)},
+                               {"waiting_ms", number(1e3 * one.waiting)},
+                               {"tokens_per_s", number(one.tokensPerSecond)},
+                               {"times", number(one.times)}});
+    const bool known = forecast.whyNot.empty();
+    return {{"why_not", known ? Json(nullptr) : Json(forecast.whyNot)},
+            {"latency_us", number(1e6 * forecast.link.latency)},
+            {"bytes_per_s", number(forecast.link.bytesPerSecond)},
+            {"assumed", forecast.assumed},
+            {"model_ms", number(forecast.modelSeconds > 0 ? 1e3 * forecast.modelSeconds : kUnknown)},
+            {"measured_ms", number(forecast.measuredSeconds > 0 ? 1e3 * forecast.measuredSeconds : kUnknown)},
+            {"predictions", std::move(predictions)}};
+}
+
+std::string asText(const WorkersForecast& forecast) {
+    if (!forecast.whyNot.empty()) return forecast.whyNot + "\n";
+    using enum Table::Align;
+    Table table({{"WORKERS", Right}, {"STEP", Right}, {"of it WAITING", Right}, {"TOKENS/S", Right}, {"× ONE", Right}});
+    for (const WorkersPrediction& one : forecast.predictions)
+        table.add({fmt::format("{}", one.workers), format::milliseconds(1e3 * one.seconds), format::milliseconds(1e3 * one.waiting),
+                   format::count(static_cast<std::int64_t>(one.tokensPerSecond)), fmt::format("{:.2f}", one.times)});
+    return fmt::format("\n{}\nA message between two {} {:.1f} µs and {}/s, adding up included.\n{}", forecastWords(forecast),
+                       forecast.assumed ? "is taken to take" : "takes", 1e6 * forecast.link.latency,
+                       format::bytes({static_cast<std::int64_t>(forecast.link.bytesPerSecond)}), table.text());
+}
+
+// "8,64"
+Result<std::vector<std::int64_t>> numbersOf(const std::string& text) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const auto one = parseValue(IntegerRange{2, kMostForetoldWorkers}, "--for", text.substr(begin, end - begin));
+        if (!one) return one.error();
+        numbers.push_back(std::get<std::int64_t>(*one));
+        begin = end + 1;
+    }
+    return numbers;
+}
 
 Json asJson(const WorkerMap& map) {
     Json workers = Json::array();
@@ -48,31 +96,59 @@ std::string asText(const WorkerMap& map) {
     return fmt::format("Means of {} steps; WORK is what of STEP is no waiting.\n{}{}\n", format::count(map.steps()), table.text(), map.slowest());
 }
 
+Result<Link> assumedLink(const std::string& latency, const std::string& gigabits) {
+    Link link;
+    if (!latency.empty()) {
+        const auto microseconds = realOption("--latency-us", latency, 0, 1e6);
+        if (!microseconds) return microseconds.error();
+        link.latency = 1e-6 * *microseconds;
+    }
+    if (!gigabits.empty()) {
+        const auto rate = realOption("--gbit", gigabits, 0.001, 100'000);
+        if (!rate) return rate.error();
+        link.bytesPerSecond = *rate * 1e9 / 8;
+    }
+    return link;
+}
+
 }  // namespace
 
 void addSessionsWorkers(CLI::App& parent, Actions& actions) {
     struct Options {
-        std::string id, database;
+        std::string id, database, numbers = kForetold, latency, gigabits;
         bool json = false;
     };
     auto options = std::make_shared<Options>();
     auto* command = parent.add_subcommand("workers", "Of a run of several workers: what each took, and who is the slow one");
     command->add_option("ID", options->id, "The session's number")->required();
+    command->add_option("--for", options->numbers, fmt::format("Numbers of workers to foretell; {} unless said", kForetold));
+    command->add_option("--latency-us", options->latency, "Foretell for a network on which a message takes so many microseconds");
+    command->add_option("--gbit", options->gigabits, "and that carries so many gigabits a second between two workers");
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "As JSON");
     actions[command] = [options]() -> Result<ExitCode> {
         const auto id = parseSessionId(options->id);
         if (!id) return id.error();
-        const auto map = workerMapOf(options->database.empty() ? defaultDatabasePath() : options->database, *id);
+        const auto numbers = numbersOf(options->numbers);
+        if (!numbers) return numbers.error();
+        const auto assumed = assumedLink(options->latency, options->gigabits);
+        if (!assumed) return assumed.error();
+        const std::string database = options->database.empty() ? defaultDatabasePath() : options->database;
+        const auto map = workerMapOf(database, *id);
         if (!map) return map.error();
-        if (options->json)
-            print(line(asJson(*map)));
-        else if (map->steps() == 0)
+        const auto forecast = forecastWorkers(database, *id, *map, *numbers, *assumed);
+        if (!forecast) return forecast.error();
+        if (options->json) {
+            Json all = asJson(*map);
+            all["forecast"] = asJson(*forecast);
+            print(line(all));
+        } else if (map->steps() == 0) {
             print(fmt::format(
                 "Session {} has no times of several workers: it was trained by one, or ended before they were gathered (once in 64 steps).\n",
                 options->id));
-        else
-            print(asText(*map));
+        } else {
+            print(asText(*map) + asText(*forecast));
+        }
         return ExitCode::Ok;
     };
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/workbench/Workbench.h"
+#include "app/workbench/workers/LinkTimes.h"
 #include "app/workbench/workers/Restart.h"
 #include "core/program/DataParallel.h"
 #include "core/train/Trainer.h"
@@ -30,6 +31,8 @@ public:
     std::int64_t threads(const RunConfig& config, int cores) const;
     // Everything is read and made: is it the same with all of them?
     Status compareStart(const TrainerSetup& setup);
+    // How fast sums are here, for forecasts. All ask together, before the first step.
+    Result<std::vector<LinkTime>> link() { return timeLink(*m_group); }
     // This worker ends: the others are told why.
     void giveUp(const Error& why) { m_group->giveUp(why.sentence); }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "app/workbench/workers/LinkTimes.h"
 #include "core/base/Utf8.h"
 #include "core/workers/WorkerGroup.h"
 
@@ -46,21 +47,13 @@ Result<WorkerFacts> factsOf(const std::string& text, int rank) {
                        .cores = static_cast<int>(std::clamp<std::int64_t>(json["cores"].get<std::int64_t>(), 0, 1 << 20))};
 }
 
-Result<SumTime> timeSums(WorkerGroup& group, std::int64_t bytes) {
-    std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float), 0.0f);
-    std::vector<double> seconds;
-    for (int i = 0; i <= timesOf(bytes); ++i) {
-        if (const Status met = group.meet(); !met) return met.error();
-        const auto begin = std::chrono::steady_clock::now();
-        if (const Status added = group.sum(values.data(), static_cast<std::int64_t>(values.size())); !added) return added.error();
-        const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        if (i > 0) seconds.push_back(took);  // the first connects
-    }
-    std::ranges::sort(seconds);
-    const double median = seconds[seconds.size() / 2], workers = group.place().size;
+Result<SumTime> timeOf(WorkerGroup& group, std::int64_t bytes) {
+    const auto seconds = timeSums(group, bytes, timesOf(bytes));
+    if (!seconds) return seconds.error();
+    const double median = (*seconds)[seconds->size() / 2], workers = group.place().size;
     return SumTime{.bytes = bytes,
                    .median = median,
-                   .slowest = seconds.back(),
+                   .slowest = seconds->back(),
                    .bytesPerSecond = 2 * (workers - 1) / workers * static_cast<double>(bytes) / median};
 }
 
@@ -86,7 +79,7 @@ Result<WorkersLook> lookAtWorkers(std::chrono::milliseconds patience) {
         look.workers.push_back(std::move(*facts));
     }
     for (const std::int64_t bytes : kSums) {
-        auto time = timeSums(**group, bytes);
+        auto time = timeOf(**group, bytes);
         if (!time) return time.error();
         look.sums.push_back(*time);
     }

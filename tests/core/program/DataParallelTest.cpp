@@ -66,7 +66,7 @@ Trained train(const RunConfig& config, std::int64_t steps, DataParallel* others)
     return trained;
 }
 
-std::vector<Trained> trainTogether(int workers, const RunConfig& config, std::int64_t steps, std::int64_t bucketBytes = kUsualBucket) {
+std::vector<Trained> trainTogether(int workers, const RunConfig& config, std::int64_t steps, std::int64_t bucketBytes = kGradientBucket) {
     std::vector<Trained> trained(static_cast<std::size_t>(workers));
     ThreadWorkers together(workers);
     together.run([&](int rank) {
@@ -126,7 +126,7 @@ TEST(DataParallel, TheSameAgainGivesTheSameBitsWhateverIsAddedUpAtATime) {
     for (const char* fusion : {"off", "kernels", "step"}) {
         const RunConfig config = configWith({{"fusion", std::string(fusion)}, {"grad-accumulation", std::int64_t{2}}});
         const auto first = trainTogether(3, config, 5);
-        for (const std::int64_t bucketBytes : {std::int64_t{1}, std::int64_t{5000}, kUsualBucket}) {
+        for (const std::int64_t bucketBytes : {std::int64_t{1}, std::int64_t{5000}, kGradientBucket}) {
             const auto again = trainTogether(3, config, 5, bucketBytes);
             for (const Trained& worker : again) expectSameBits(worker, first[0]);
         }
@@ -283,7 +283,7 @@ struct Noting final : Collectives {
 
 TEST(DataParallel, APlannedStepsGradientsAreAddedUpWhereTheyLie) {
     at::set_num_threads(1);
-    for (const std::int64_t bucketBytes : {std::int64_t{1}, std::int64_t{5000}, kUsualBucket}) {
+    for (const std::int64_t bucketBytes : {std::int64_t{1}, std::int64_t{5000}, kGradientBucket}) {
         const RunConfig config = configWith({{"fusion", std::string("step")}});
         TrainState state = TrainState::initialise(registryHere().modelShape(config, 61), 1);
         const auto program = testing::programOver(state, registryHere(), config);

@@ -101,6 +101,16 @@ TEST(Report, SaysWhatIsNotKnown) {
     EXPECT_EQ(text.find("nan"), std::string::npos) << text;
 }
 
+TEST(Report, OfAnExperimentThatHadNoLookAtTheEndNamesNone) {
+    const ExperimentHistory now = measured(1.24, "faster", 12);
+    EXPECT_NE(toMarkdown(experimentReport(now, facts())).find("one look more"), std::string::npos);
+    ExperimentHistory before;
+    ExperimentBegan began = *now.began();
+    began.finalLook = false;
+    before.add(began);
+    EXPECT_EQ(toMarkdown(experimentReport(before, facts())).find("one look more"), std::string::npos);
+}
+
 TEST(Report, OfOneThatWasCutOffSaysSo) {
     ExperimentHistory history = measured(1.24, "faster", 9);
     ExperimentJudged cut = *history.newest();

@@ -47,6 +47,13 @@ TEST_F(WorkersDialogTest, NamesTheSlowOneAndShowsWhoWorkedHowLong) {
     EXPECT_LT(dialog.map().low(), 1e6);
 }
 
+TEST_F(WorkersDialogTest, SaysWhatOtherNumbersOfWorkersAreForetoldToMake) {
+    dialog.setView({7, twoWorkers(50), {}, "Predicted, not measured: 8 workers 6.9 times."});
+    EXPECT_EQ(dialog.forecast(), "Predicted, not measured: 8 workers 6.9 times.");
+    dialog.ask(8, "another");
+    EXPECT_TRUE(dialog.forecast().isEmpty());
+}
+
 TEST_F(WorkersDialogTest, DrawsTheSlowOneDarker) {
     dialog.setView({7, twoWorkers(4000), {}});
     dialog.resize(700, 400);

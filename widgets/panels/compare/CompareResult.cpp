@@ -366,10 +366,12 @@ void CompareResult::showBasis(const ExperimentHistory& history) {
                                                              : QString("not known yet"));
     }
     m_basis->setText(basis);
-    m_method->setText(QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B), and one look by "
-                              "Student's t when the budget is spent; Student's t over the times both were made anew. Equal: within ±%2 %.")
-                          .arg(history.began() ? history.began()->seed : 1)
-                          .arg(delta * 100, 0, 'g', 3));
+    m_method->setText(
+        QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B)%2; Student's t over the "
+                "times both were made anew. Equal: within ±%3 %.")
+            .arg(history.began() ? history.began()->seed : 1)
+            .arg(!history.began() || history.began()->finalLook ? ", and one look by Student's t when the budget is spent" : "")
+            .arg(delta * 100, 0, 'g', 3));
 }
 
 void CompareResult::fold() {

@@ -26,9 +26,7 @@ constexpr std::int64_t kTableRows = 1000;  // the map has all
 
 }  // namespace
 
-WorkersDialog::WorkersDialog(QWidget* parent) : QDialog(parent) {
-    m_sentence = sentenceLabel(Tone::Muted);
-    m_sentence->setAccessibleName("Workers of the session");
+WorkersDialog::WorkersDialog(QWidget* parent) : SessionDialog("Workers", parent) {
     m_phase = new QComboBox;
     m_phase->setAccessibleName("What the heat map shows");
     m_legend = new ToneLabel(Tone::Muted);
@@ -41,6 +39,8 @@ WorkersDialog::WorkersDialog(QWidget* parent) : QDialog(parent) {
     m_table = new QTableWidget;
     m_table->setAccessibleName("Means of each worker");
     styleRows(*m_table);
+    m_forecast = sentenceLabel(Tone::Muted);
+    m_forecast->setAccessibleName("Other numbers of workers");
     auto* close = new QPushButton("Close");
     close->setDefault(true);
 
@@ -52,10 +52,11 @@ WorkersDialog::WorkersDialog(QWidget* parent) : QDialog(parent) {
     foot->addWidget(close);
     auto* layout = new QVBoxLayout(this);
     layout->setSpacing(space(2));
-    layout->addWidget(m_sentence);
+    layout->addWidget(&sentenceLine());
     layout->addLayout(head);
     layout->addWidget(m_scroll, 1);
     layout->addWidget(m_table, 1);
+    layout->addWidget(m_forecast);
     layout->addLayout(foot);
     resize(760, 420);
     nameForReaders(*m_phase, m_phase->accessibleName());
@@ -63,19 +64,13 @@ WorkersDialog::WorkersDialog(QWidget* parent) : QDialog(parent) {
     connect(m_phase, &QComboBox::currentIndexChanged, this, &WorkersDialog::showGrid);
 }
 
-void WorkersDialog::ask(qint64 session, const QString& name) {
-    m_session = session;
-    m_view = {};
-    setWindowTitle(QString("Workers of session %1: %2").arg(session).arg(name));
-    setView({.session = session, .map = nullptr, .problem = {}});
-    m_sentence->setText("Reading what they took.");
-    show();
-    raise();
-    activateWindow();
+void WorkersDialog::begin() {
+    setView({.session = session(), .map = nullptr, .problem = {}});
+    sentenceLine().setText("Reading what they took.");
 }
 
 void WorkersDialog::setView(const WorkersView& view) {
-    if (view.session != m_session) return;
+    if (view.session != session()) return;
     m_view = view;
     const bool some = view.map && view.map->steps() > 0;
     const QString before = m_phase->currentData().toString();
@@ -91,18 +86,24 @@ void WorkersDialog::setView(const WorkersView& view) {
         m_phase->setCurrentIndex(before.isEmpty() || chosen < 0 ? 1 : chosen);
     }
     for (QWidget* part : std::initializer_list<QWidget*>{m_phase, m_legend, m_scroll, m_table}) part->setVisible(some);
-    m_sentence->setTone(view.problem.isEmpty() ? Tone::Muted : Tone::Error);
+    sentenceLine().setTone(view.problem.isEmpty() ? Tone::Muted : Tone::Error);
     if (!view.problem.isEmpty())
-        m_sentence->setText(view.problem);
+        sentenceLine().setText(view.problem);
     else if (!some)
-        m_sentence->setText(
+        sentenceLine().setText(
             "No times of several workers are stored in this session: it was trained by one, or it ended before they were gathered, which is "
             "once in 64 steps.");
     else
-        m_sentence->setText(QString("%1 steps. ").arg(QString::fromStdString(format::count(view.map->steps()))) +
-                            QString::fromStdString(view.map->slowest()));
+        sentenceLine().setText(QString("%1 steps. ").arg(QString::fromStdString(format::count(view.map->steps()))) +
+                               QString::fromStdString(view.map->slowest()));
+    m_forecast->setText(view.forecast);
+    m_forecast->setVisible(some && !view.forecast.isEmpty());
     fillTable();
     showGrid();
+}
+
+QString WorkersDialog::forecast() const {
+    return m_forecast->text();
 }
 
 void WorkersDialog::showGrid() {
@@ -137,10 +138,6 @@ void WorkersDialog::fillTable() {
             item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
             m_table->setItem(row, column, item);
         }
-}
-
-QString WorkersDialog::sentence() const {
-    return m_sentence->text();
 }
 
 }  // namespace stepscope

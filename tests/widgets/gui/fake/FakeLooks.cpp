@@ -13,6 +13,7 @@
 #include "app/workbench/diagnose/FindBatch.h"
 #include "app/workbench/diagnose/PeakMeter.h"
 #include "app/workbench/diagnose/TimeLook.h"
+#include "app/workbench/workers/WorkersForecast.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope {
@@ -170,6 +171,14 @@ Result<StoredForecast> timeForecast(const Machine&, const RunConfig& config, con
     if (auto taken = take(config, cancelled); !taken) return taken.error();
     std::lock_guard lock(g_mutex);
     return StoredForecast{.source = "5 timed steps", .seconds = 131, .low = 120, .high = 150, .disturbed = g_look.disturbed};
+}
+
+Result<WorkersForecast> forecastWorkers(const std::string&, std::int64_t, const WorkerMap& map, const std::vector<std::int64_t>&, const Link&) {
+    return WorkersForecast{.whyNot = "Other numbers of workers are not foretold in this test.", .workers = map.workers()};
+}
+
+std::string forecastWords(const WorkersForecast& forecast) {
+    return forecast.whyNot;
 }
 
 }  // namespace stepscope
