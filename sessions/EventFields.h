@@ -110,6 +110,8 @@ void fields(auto& io, Like<DeviceSample> auto& e) {
     io("steal_pct", e.stealPct);
     io("cpu_clock_mhz", e.cpuClockMhz);
     io("cpu_temperature_c", e.cpuTemperatureC);
+    io("cpu_power_w", e.cpuPowerW);
+    io("cpu_energy_j", e.cpuEnergyJ);
 }
 
 template <>

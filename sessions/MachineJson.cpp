@@ -10,10 +10,17 @@ std::string machineToJson(const Machine& machine) {
     json gpus = json::array();
     for (const auto& gpu : machine.gpus)
         gpus.push_back({{"name", gpu.name}, {"memory", gpu.memory.count}, {"compute_major", gpu.computeMajor}, {"compute_minor", gpu.computeMinor}});
-    const json all{
-        {"cpu", machine.cpu},       {"cores", machine.cores},          {"memory", machine.memory.count}, {"instructions", machine.instructions},
-        {"system", machine.system}, {"stepscope", machine.stepscope},  {"libtorch", machine.libtorch},   {"gpus", std::move(gpus)},
-        {"driver", machine.driver}, {"why_no_cuda", machine.whyNoCuda}};
+    const json all{{"cpu", machine.cpu},
+                   {"cores", machine.cores},
+                   {"memory", machine.memory.count},
+                   {"instructions", machine.instructions},
+                   {"system", machine.system},
+                   {"stepscope", machine.stepscope},
+                   {"libtorch", machine.libtorch},
+                   {"gpus", std::move(gpus)},
+                   {"driver", machine.driver},
+                   {"why_no_cuda", machine.whyNoCuda},
+                   {"why_no_processor_energy", machine.whyNoProcessorEnergy}};
     return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -29,6 +36,7 @@ Machine machineFromJson(const std::string& text) {
     machine.libtorch = all.value("libtorch", machine.libtorch);
     machine.driver = all.value("driver", machine.driver);
     machine.whyNoCuda = all.value("why_no_cuda", machine.whyNoCuda);
+    machine.whyNoProcessorEnergy = all.value("why_no_processor_energy", machine.whyNoProcessorEnergy);
     for (const auto& gpu : all.value("gpus", json::array()))
         machine.gpus.push_back(
             {gpu.value("name", std::string()), {gpu.value("memory", std::int64_t{0})}, gpu.value("compute_major", 0), gpu.value("compute_minor", 0)});

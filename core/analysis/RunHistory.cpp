@@ -107,6 +107,8 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
     m_device.availableBytes.append(event.availableBytes > 0 ? static_cast<double>(event.availableBytes) : kUnknown);
     m_device.gpuPct.append(event.gpuPct);
     m_device.gpuMemoryBytes.append(event.gpuMemoryBytes);
+    m_device.cpuPowerW.append(event.cpuPowerW);
+    m_device.gpuPowerW.append(event.gpuPowerW);
 }
 
 void RunHistory::addSwitch(const SwitchApplied& event) {

@@ -40,7 +40,7 @@ struct StepColumns {
 
 struct DeviceColumns {
     std::vector<RunPlace> place;
-    Column cpuPct, othersPct, stealPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes;
+    Column cpuPct, othersPct, stealPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, cpuPowerW, gpuPowerW;
 };
 
 struct ValidationPoint {

@@ -25,8 +25,9 @@ struct Machine {
     std::string stepscope;                  // version of this program
     std::string libtorch;                   // "2.11.0"
     std::vector<Gpu> gpus;
-    std::string driver;     // NVIDIA driver version, empty without one
-    std::string whyNoCuda;  // a sentence when gpus is empty: "No NVIDIA driver is installed."
+    std::string driver;                  // NVIDIA driver version, empty without one
+    std::string whyNoCuda;               // a sentence when gpus is empty: "No NVIDIA driver is installed."
+    std::string whyNoProcessorEnergy{};  // a sentence where the processors do not tell what they use; empty where they do, and where nobody asked
 
     bool operator==(const Machine&) const = default;
     bool has(const std::string& instruction) const {

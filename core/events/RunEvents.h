@@ -77,6 +77,8 @@ struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     double othersPct = kUnknown;                                // every other process, of the time of the same cores
     double stealPct = kUnknown;                                 // what the host of a virtual machine gave to others of that time
     double cpuClockMhz = kUnknown, cpuTemperatureC = kUnknown;  // of the processors that it may use, on average; of their hottest sensor
+    // Of whole processors, for all programs on them: watts since the sample before, joules since sampling began.
+    double cpuPowerW = kUnknown, cpuEnergyJ = kUnknown;
 };
 
 enum class LogLevel { Info, Warning, Error };

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <optional>
 
 #include "core/events/Event.h"
 #include "core/memory/SystemMemory.h"
@@ -24,17 +25,24 @@ std::int64_t processCpuNs() {
 
 }  // namespace
 
-DeviceSampler::DeviceSampler(EventSink& sink, const SessionClock& clock, int cores, std::function<void(DeviceSample&)> fillGpu)
-    : m_sink(sink), m_clock(clock), m_cores(cores), m_fillGpu(std::move(fillGpu)), m_thread([this](std::stop_token stop) { sample(stop); }) {}
+DeviceSampler::DeviceSampler(EventSink& sink, const SessionClock& clock, int cores, std::function<void(DeviceSample&)> fillGpu,
+                             const std::string& powercap)
+    : m_sink(sink),
+      m_clock(clock),
+      m_cores(cores),
+      m_fillGpu(std::move(fillGpu)),
+      m_energy({}, powercap),
+      m_thread([this](const std::stop_token& stop) { sample(stop); }) {}
 
 DeviceSampler::~DeviceSampler() = default;
 
-void DeviceSampler::sample(std::stop_token stop) {
+void DeviceSampler::sample(const std::stop_token& stop) {
     const std::vector<int> processors = usableProcessors();
     const ProcessorSensors sensors(processors);
     std::int64_t cpuBefore = processCpuNs();
     auto timesBefore = processorTimes(processors);
     TimeNs before = m_clock.now();
+    std::optional<double> joulesBefore = m_energy.read().joules();
     while (true) {
         std::unique_lock lock(m_mutex);
         m_wake.wait_for(lock, stop, kInterval, [] { return false; });
@@ -55,10 +63,14 @@ void DeviceSampler::sample(std::stop_token stop) {
         const ProcessorState state = sensors.read();
         taken.cpuClockMhz = state.mhz;
         taken.cpuTemperatureC = state.celsius;
+        const std::optional<double> joules = m_energy.read().joules();
+        if (joules) taken.cpuEnergyJ = *joules;
+        if (joules && joulesBefore) taken.cpuPowerW = (*joules - *joulesBefore) / (now - before).seconds();
         if (m_fillGpu) m_fillGpu(taken);
         m_sink.publish(taken);
         cpuBefore = cpu;
         timesBefore = times;
+        joulesBefore = joules;
         before = now;
     }
 }

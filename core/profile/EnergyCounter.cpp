@@ -1,5 +1,7 @@
 #include "core/profile/EnergyCounter.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -17,10 +19,22 @@ std::optional<std::int64_t> numberIn(const std::string& file) {
     return value;
 }
 
-// "intel-rapl:0", not "intel-rapl:0:1", which is a part of it: cores, memory.
-bool isPackage(const std::string& name) {
-    const auto first = name.find(':');
-    return name.starts_with("intel-rapl") && first != std::string::npos && name.find(':', first + 1) == std::string::npos;
+// "intel-rapl:0", not "intel-rapl:0:1", which is a part of it: cores, memory; nor "intel-rapl-mmio:0", another door to the same counter; nor what
+// counts the whole platform, packages and all.
+bool isPackage(const std::filesystem::path& zone) {
+    const std::string name = zone.filename().string();
+    if (!name.starts_with("intel-rapl:") || name.find(':') != name.rfind(':')) return false;
+    std::ifstream in(zone / "name");
+    std::string told;
+    return !(in >> told) || told != "psys";
+}
+
+std::vector<std::filesystem::path> packagesIn(const std::string& folder) {
+    std::vector<std::filesystem::path> found;
+    std::error_code problem;
+    for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem))
+        if (isPackage(entry->path())) found.push_back(entry->path());
+    return found;
 }
 
 }  // namespace
@@ -42,11 +56,9 @@ EnergyCounter::EnergyCounter(std::vector<Gpu> gpus, const std::string& folder) {
         m_gpuIsUnknown = m_gpuIsUnknown || !first;
         m_gpus.emplace_back(std::move(gpu), first.value_or(0));
     }
-    std::error_code problem;
-    for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
-        if (!isPackage(entry->path().filename().string())) continue;
-        Package package{.file = (entry->path() / "energy_uj").string()};
-        const auto now = numberIn(package.file), range = numberIn((entry->path() / "max_energy_range_uj").string());
+    for (const auto& zone : packagesIn(folder)) {
+        Package package{.file = (zone / "energy_uj").string()};
+        const auto now = numberIn(package.file), range = numberIn((zone / "max_energy_range_uj").string());
         if (!now || !range) {  // some packages without the others are no sum
             m_packages.clear();
             return;
@@ -79,6 +91,25 @@ EnergyReading EnergyCounter::read() const {
                                      return *now - first;
                                  }).share());
     return reading;
+}
+
+bool mayRead(const std::string& file) {
+    return ::access(file.c_str(), R_OK) == 0;
+}
+
+std::string whyNoProcessorEnergy(const std::string& folder, bool (*readable)(const std::string&)) {
+    const auto packages = packagesIn(folder);
+    std::error_code ignored;
+    if (packages.empty()) return "This machine exposes no energy counters of its processors (RAPL); most virtual machines hide them.";
+    for (const auto& zone : packages) {
+        const std::string file = (zone / "energy_uj").string();
+        if (std::filesystem::exists(file, ignored) && !readable(file))
+            return "This user may not read the energy counters of the processors (RAPL), as on most systems; until the next start \"sudo chmod a+r " +
+                   folder + "/intel-rapl:*/energy_uj\" lets everybody.";
+        if (!numberIn(file) || !numberIn((zone / "max_energy_range_uj").string()))
+            return "The energy counters of the processors (RAPL) of this machine tell no number: " + file + ".";
+    }
+    return {};
 }
 
 std::vector<EnergyCounter::Gpu> gpusEnergy(std::vector<int> gpus) {

@@ -47,6 +47,11 @@ private:
     bool m_gpuIsUnknown = false;
 };
 
+// A sentence where the processors do not tell: nothing is there, or this user may not read it and what to do. Empty: they do. Other arguments in
+// tests.
+bool mayRead(const std::string& file);
+std::string whyNoProcessorEnergy(const std::string& folder = "/sys/class/powercap", bool (*readable)(const std::string&) = mayRead);
+
 // The GPUs of these numbers, as the CUDA plug-in's NVML tells of them; each once.
 std::vector<EnergyCounter::Gpu> gpusEnergy(std::vector<int> gpus);
 

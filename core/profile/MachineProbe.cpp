@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/memory/SystemMemory.h"
+#include "core/profile/EnergyCounter.h"
 
 namespace stepscope {
 namespace {
@@ -63,6 +64,7 @@ Machine probeMachine() {
     uname(&kernel);
     machine.system = fmt::format("{}, Linux {}", valueAfter("/etc/os-release", "PRETTY_NAME", '='), kernel.release);
     machine.stepscope = STEPSCOPE_VERSION;
+    machine.whyNoProcessorEnergy = whyNoProcessorEnergy();
     machine.libtorch = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
     return machine;
 }

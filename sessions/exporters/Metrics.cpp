@@ -74,6 +74,8 @@ void addSample(Teller& tell, const DeviceSample& e) {
     tell.add("steal_pct", e.stealPct);
     tell.add("cpu_clock_mhz", e.cpuClockMhz);
     tell.add("cpu_temperature_c", e.cpuTemperatureC);
+    tell.add("cpu_power_w", e.cpuPowerW);
+    tell.add("cpu_energy_j", e.cpuEnergyJ);
 }
 
 void add(Teller& tell, const Event& event) {

@@ -32,6 +32,8 @@ std::string tensorBoardTag(const std::string& metric) {
                                                           {"steal_pct", "machine/steal_pct"},
                                                           {"cpu_clock_mhz", "machine/cpu_clock_mhz"},
                                                           {"cpu_temperature_c", "machine/cpu_temperature_c"},
+                                                          {"cpu_power_w", "machine/cpu_power_w"},
+                                                          {"cpu_energy_j", "machine/cpu_energy_j"},
                                                           {"sampled_resident_bytes", "machine/resident_bytes"},
                                                           {"available_bytes", "machine/available_bytes"}};
     if (const auto found = known.find(metric); found != known.end()) return found->second;

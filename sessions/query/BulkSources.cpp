@@ -206,6 +206,8 @@ constexpr std::array kMetrics = std::to_array<StoredMetric>({{"cpu_pct", "%", fa
                                                              {"steal_pct", "%", false},
                                                              {"cpu_clock_mhz", "MHz", false},
                                                              {"cpu_temperature_c", "°C", false},
+                                                             {"cpu_power_w", "W", false},
+                                                             {"cpu_energy_j", "J", false},
                                                              {"gpu_pct", "%", true},
                                                              {"gpu_memory_bytes", "B", true},
                                                              {"gpu_power_w", "W", true},

@@ -61,10 +61,17 @@ TEST_F(Csv, QuotesTheNameOfTheRun) {
 }
 
 TEST_F(Csv, HasValidationAndDeviceSamplesAtTheLastStep) {
-    const auto lines = exported({sampleStep(1), sampleStep(2), ValidationDone{2, {2'000'001}, {5}, 3.25}, DeviceSample{{2'000'002}, 50.0, 1, 2}}, "");
+    DeviceSample measured{{2'000'003}, kUnknown, 1, 2};
+    measured.cpuPowerW = 41.5;
+    measured.cpuEnergyJ = 166;
+    const auto lines =
+        exported({sampleStep(1), sampleStep(2), ValidationDone{2, {2'000'001}, {5}, 3.25}, DeviceSample{{2'000'002}, 50.0, 1, 2}, measured}, "");
     EXPECT_EQ(count(lines, "1,2,0.002000001,validation_loss,3.25"), 1u);
     EXPECT_EQ(count(lines, "1,2,0.002000002,cpu_pct,50"), 1u);
     EXPECT_EQ(count(lines, "gpu_pct"), 0u);
+    EXPECT_EQ(count(lines, "cpu_power_w"), 1u) << "of the sample that knows it";
+    EXPECT_EQ(count(lines, "1,2,0.002000003,cpu_power_w,41.5"), 1u);
+    EXPECT_EQ(count(lines, "1,2,0.002000003,cpu_energy_j,166"), 1u);
 }
 
 TEST_F(Csv, IsTheSameInAFileAndASessionThatIsNotThereSpoilsNoOlderFile) {

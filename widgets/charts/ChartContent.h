@@ -94,7 +94,8 @@ public:
     virtual ~ChartContent() = default;
 
     virtual QString title() const = 0;
-    virtual QString help() const = 0;  // tool tip: what exactly is drawn, over how many steps
+    virtual QString help() const = 0;                                  // tool tip: what exactly is drawn, over how many steps
+    virtual QString helpHere(const DrawRequest&) const { return {}; }  // what is to be said of this run beside that
     virtual Quantity quantity() const = 0;
     virtual bool canBeLogarithmic() const { return false; }
 

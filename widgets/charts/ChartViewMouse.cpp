@@ -215,7 +215,7 @@ bool ChartView::event(QEvent* event) {
         if (const LegendItem* item = itemAt(plan, help->pos()))
             lines += (item->hidden ? tr("%1: hidden. A click shows it again.") : tr("%1: a click hides it.")).arg(item->name);
         else
-            lines += m_content->help() + tr(" Double click: this chart alone.");
+            lines += m_content->help() + m_content->helpHere(request()) + tr(" Double click: this chart alone.");
     }
     if (lines.isEmpty())
         QToolTip::hideText();

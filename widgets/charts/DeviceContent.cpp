@@ -1,5 +1,6 @@
 // The two device charts: how busy the processors are, and how much memory is taken. Samples come twice a second.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -9,7 +10,8 @@ namespace stepscope {
 namespace {
 
 const QString kCpu = QStringLiteral("CPU"), kGpu = QStringLiteral("GPU"), kOthers = QStringLiteral("others"), kHost = QStringLiteral("host"),
-              kResident = QStringLiteral("resident"), kFaults = QStringLiteral("page faults a step");
+              kResident = QStringLiteral("resident"), kFaults = QStringLiteral("page faults a step"), kCpuPower = QStringLiteral("CPU power"),
+              kGpuPower = QStringLiteral("GPU power");
 
 ValueTable sampleTable(const RunHistory& history, QStringList names, std::function<double(std::size_t, std::size_t)> at) {
     const DeviceColumns& device = history.device();
@@ -32,14 +34,12 @@ bool isStolenFrom(const DrawRequest& request) {
     return extremes.any && steal[extremes.high] >= kWorthSaying;
 }
 
-bool knowsOthers(const DrawRequest& request) {
-    const Column& others = request.history->device().othersPct;
-    return others.extremes(0, others.size()).any;
+bool knows(const Column& column) {
+    return column.extremes(0, column.size()).any;
 }
 
 bool hasGpu(const DrawRequest& request) {
-    const Column& gpu = request.history->device().gpuPct;
-    return gpu.extremes(0, gpu.size()).any;
+    return knows(request.history->device().gpuPct);
 }
 
 class UtilisationContent : public ChartContent {
@@ -48,7 +48,16 @@ public:
     QString help() const override {
         return QStringLiteral(
             "Of the time of all cores that this process may use: what it takes itself, what every other process takes, and what the host of a "
-            "virtual machine gives to others. And of the GPU where there is one. Sampled every half second.");
+            "virtual machine gives to others. And of the GPU where there is one. Dotted, on the right axis: the power that the processors take "
+            "for all programs together (RAPL), and that of the GPU. Sampled every half second.");
+    }
+    QString helpHere(const DrawRequest& request) const override {
+        if (request.history == nullptr || !request.history->info() || request.history->device().place.empty()) return {};
+        if (knows(request.history->device().cpuPowerW)) return {};
+        const auto& machine = request.history->info()->machine;
+        return machine && !machine->whyNoProcessorEnergy.empty()
+                   ? QStringLiteral(" The processors' power is not known: ") + QString::fromStdString(machine->whyNoProcessorEnergy)
+                   : QStringLiteral(" The processors' power is not known: it was not recorded in this session.");
     }
     Quantity quantity() const override { return Quantity::Percent; }
 
@@ -58,9 +67,11 @@ public:
             m_gpu = canvas.addLine();
             m_others = canvas.addLine();
             m_steal = canvas.addLine();
+            m_cpuPower = canvas.addLine();
+            m_gpuPower = canvas.addLine();
             m_made = true;
         }
-        const Scale y = request.yOr({0, 105, false});  // a line at 100 % is seen whole
+        const Scale y = m_y = request.yOr({0, 105, false});  // a line at 100 % is seen whole
         const auto set = [&](ChartCanvas::Shape shape, const Column* column, const LineStyle& style) {
             if (column == nullptr) return canvas.setLine(shape, {}, {});
             const Places places = devicePlaces(*request.history, request.axis);
@@ -75,8 +86,11 @@ public:
         set(m_others, shown(kOthers, &DeviceColumns::othersPct), {request.colour(SeriesRole::OtherProcesses), 1.2});
         const bool stolen = device != nullptr && isStolenFrom(request);
         set(m_steal, stolen ? shown(kHost, &DeviceColumns::stealPct) : nullptr, {request.colour(SeriesRole::Steal), 1.2, Qt::DotLine});
+        fillPower(canvas, request, shown(kCpuPower, &DeviceColumns::cpuPowerW), shown(kGpuPower, &DeviceColumns::gpuPowerW));
         return y;
     }
+
+    std::optional<RightAxis> rightAxis() const override { return m_right; }
 
     QString whyEmpty(const DrawRequest& request) const override { return whyNoSamples(*this, request); }
 
@@ -89,14 +103,17 @@ public:
         const auto& info = request.history->info();
         const int cores = info && info->machine ? info->machine->cores : 0;
         if (cores > 0) items[0].name = QStringLiteral("CPU, %1 %2").arg(cores).arg(cores == 1 ? QStringLiteral("core") : QStringLiteral("cores"));
-        const auto value = [&](const Column& column) { return sample ? readOut(column[*sample], Quantity::Percent) : QString(); };
-        const auto add = [&](LegendItem::Mark mark, SeriesRole role, const QString& name, const Column& column) {
-            items.push_back({.mark = mark, .colour = request.colour(role), .name = name, .value = value(column), .series = name});
+        const auto value = [&](const Column& column, Quantity quantity) { return sample ? readOut(column[*sample], quantity) : QString(); };
+        const auto add = [&](LegendItem::Mark mark, SeriesRole role, const QString& name, const Column& column,
+                             Quantity quantity = Quantity::Percent) {
+            items.push_back({.mark = mark, .colour = request.colour(role), .name = name, .value = value(column, quantity), .series = name});
         };
-        items[0].value = value(device.cpuPct);
-        if (knowsOthers(request)) add(LegendItem::Mark::Line, SeriesRole::OtherProcesses, kOthers, device.othersPct);
+        items[0].value = value(device.cpuPct, Quantity::Percent);
+        if (knows(device.othersPct)) add(LegendItem::Mark::Line, SeriesRole::OtherProcesses, kOthers, device.othersPct);
         if (isStolenFrom(request)) add(LegendItem::Mark::Dotted, SeriesRole::Steal, kHost, device.stealPct);
         if (hasGpu(request)) add(LegendItem::Mark::Dashed, SeriesRole::Gpu, kGpu, device.gpuPct);
+        if (knows(device.cpuPowerW)) add(LegendItem::Mark::Dotted, SeriesRole::Cpu, kCpuPower, device.cpuPowerW, Quantity::Watts);
+        if (knows(device.gpuPowerW)) add(LegendItem::Mark::Dotted, SeriesRole::Gpu, kGpuPower, device.gpuPowerW, Quantity::Watts);
         return items;
     }
 
@@ -113,25 +130,50 @@ public:
         add(kGpu, device.gpuPct, SeriesRole::Gpu);
         add(kOthers, device.othersPct, SeriesRole::OtherProcesses);
         if (isStolenFrom(request)) add(kHost, device.stealPct, SeriesRole::Steal);
+        const auto addPower = [&](const QString& series, const Column& column, SeriesRole role) {
+            if (m_right && request.shows(series)) dots.push_back({x, m_y.fromShare(m_right->scale.toShare(column[*sample])), request.colour(role)});
+        };
+        addPower(kCpuPower, device.cpuPowerW, SeriesRole::Cpu);
+        addPower(kGpuPower, device.gpuPowerW, SeriesRole::Gpu);
         return dots;
     }
 
     ValueTable values(const RunHistory& history) const override {
         const DeviceColumns& device = history.device();
-        return sampleTable(
-            history,
-            {QStringLiteral("cpu_percent"), QStringLiteral("gpu_percent"), QStringLiteral("others_percent"), QStringLiteral("steal_percent")},
-            [&device](std::size_t column, std::size_t row) {
-                return column == 0   ? device.cpuPct[row]
-                       : column == 1 ? device.gpuPct[row]
-                       : column == 2 ? device.othersPct[row]
-                                     : device.stealPct[row];
-            });
+        return sampleTable(history,
+                           {QStringLiteral("cpu_percent"), QStringLiteral("gpu_percent"), QStringLiteral("others_percent"),
+                            QStringLiteral("steal_percent"), QStringLiteral("cpu_power_w"), QStringLiteral("gpu_power_w")},
+                           [&device](std::size_t column, std::size_t row) {
+                               const std::array<const Column*, 6> columns{&device.cpuPct,   &device.gpuPct,    &device.othersPct,
+                                                                          &device.stealPct, &device.cpuPowerW, &device.gpuPowerW};
+                               return (*columns[column])[row];
+                           });
     }
 
 private:
+    // Null: not shown.
+    void fillPower(ChartCanvas& canvas, const DrawRequest& request, const Column* cpu, const Column* gpu) {
+        m_right.reset();
+        VisibleValues visible;
+        for (const Column* column : {cpu, gpu})
+            if (column != nullptr) visible.add(*column, visibleRows(devicePlaces(*request.history, request.axis), request.x), false);
+        if (visible.high > 0)
+            m_right = {niceScale(0, visible.high, false, true), Quantity::Watts,
+                       request.colour(cpu != nullptr && knows(*cpu) ? SeriesRole::Cpu : SeriesRole::Gpu)};
+        const auto set = [&](ChartCanvas::Shape shape, const Column* column, SeriesRole role) {
+            if (column == nullptr || !m_right) return canvas.setLine(shape, {}, {});
+            const Places places = devicePlaces(*request.history, request.axis);
+            canvas.setLine(shape, toShares(decimate(places, *column, request.x, request.pixels, false), request.x, m_right->scale),
+                           {request.colour(role), 1.2, Qt::DotLine});
+        };
+        set(m_cpuPower, cpu, SeriesRole::Cpu);
+        set(m_gpuPower, gpu, SeriesRole::Gpu);
+    }
+
     bool m_made = false;
-    ChartCanvas::Shape m_cpu = 0, m_gpu = 0, m_others = 0, m_steal = 0;
+    ChartCanvas::Shape m_cpu = 0, m_gpu = 0, m_others = 0, m_steal = 0, m_cpuPower = 0, m_gpuPower = 0;
+    Scale m_y;
+    std::optional<RightAxis> m_right;
 };
 
 class MemoryContent : public ChartContent {

@@ -72,6 +72,8 @@ Prefix prefixFor(double largest, Quantity quantity) {
             return largest >= 5000 ? Prefix{1000, "s"} : largest < 0.5 ? Prefix{1e-3, "µs"} : Prefix{1, "ms"};
         case Quantity::Percent:
             return {1, "%"};
+        case Quantity::Watts:
+            return pick({{1, "W"}, {1e3, "kW"}});
         case Quantity::Seconds:
             return {1, largest < 5 ? "s" : "m:s"};
         case Quantity::Count:
@@ -205,6 +207,8 @@ QString readOut(double value, Quantity quantity) {
             return QString::fromStdString(format::rate(value, "tok/s"));
         case Quantity::Percent:
             return QString::fromStdString(format::percent(value / 100));
+        case Quantity::Watts:
+            return QString::fromStdString(format::significant(value) + "\u202FW");
     }
     return {};
 }

@@ -35,6 +35,7 @@ Json machineJson(const Machine& machine) {
             {"gpus", std::move(gpus)},
             {"driver", machine.driver.empty() ? Json(nullptr) : Json(machine.driver)},
             {"why_no_gpu", machine.whyNoCuda.empty() ? Json(nullptr) : Json(machine.whyNoCuda)},
+            {"why_no_processor_energy", machine.whyNoProcessorEnergy.empty() ? Json(nullptr) : Json(machine.whyNoProcessorEnergy)},
             {"libtorch", machine.libtorch},
             {"stepscope", machine.stepscope}};
 }
@@ -83,6 +84,7 @@ std::string machineText(const Diagnosis& found) {
         text += fmt::format("GPU        {}, {}, compute capability {}.{}, driver {}\n", gpu.name, format::bytes(gpu.memory), gpu.computeMajor,
                             gpu.computeMinor, machine.driver);
     if (machine.gpus.empty() && !machine.whyNoCuda.empty()) text += "GPU        none: " + machine.whyNoCuda + "\n";
+    if (!machine.whyNoProcessorEnergy.empty()) text += "Power      unknown: " + machine.whyNoProcessorEnergy + "\n";
     text += fmt::format("Disk       {} free in {}; the checkpoints of this run take about {}\n",
                         sizeOr(found.disk.freeBytes, "nobody can tell how much is"), found.disk.place, format::bytes({found.disk.checkpointBytes}));
     return text;

@@ -86,9 +86,17 @@ Json toJson(const Machine& m) {
         gpus.push_back({{"name", gpu.name},
                         {"memory_bytes", gpu.memory.count},
                         {"compute", std::to_string(gpu.computeMajor) + "." + std::to_string(gpu.computeMinor)}});
-    return {{"cpu", m.cpu},       {"cores", m.cores},          {"memory_bytes", m.memory.count}, {"instructions", m.instructions},
-            {"system", m.system}, {"stepscope", m.stepscope},  {"libtorch", m.libtorch},         {"gpus", gpus},
-            {"driver", m.driver}, {"why_no_cuda", m.whyNoCuda}};
+    return {{"cpu", m.cpu},
+            {"cores", m.cores},
+            {"memory_bytes", m.memory.count},
+            {"instructions", m.instructions},
+            {"system", m.system},
+            {"stepscope", m.stepscope},
+            {"libtorch", m.libtorch},
+            {"gpus", gpus},
+            {"driver", m.driver},
+            {"why_no_cuda", m.whyNoCuda},
+            {"why_no_processor_energy", m.whyNoProcessorEnergy}};
 }
 
 Result<SessionPoints> readPoints(SessionReader& reader, std::int64_t session) {

@@ -22,10 +22,12 @@ Error nobodyWaits() {
 Status deviceCounters(SessionReader& reader, std::int64_t session, std::vector<CounterSeries>& into) {
     const auto samples = reader.samples(session, CounterSeries::kMostPoints + 1);  // one more, so that what is cut says so
     if (!samples) return samples.error();
-    std::vector<CounterSeries> all{{"CPU", "%", {}}, {"memory", "GB", {}}, {"GPU", "%", {}}, {"GPU memory", "GB", {}}, {"GPU power", "W", {}}};
+    std::vector<CounterSeries> all{{"CPU", "%", {}},         {"memory", "GB", {}},   {"GPU", "%", {}},
+                                   {"GPU memory", "GB", {}}, {"GPU power", "W", {}}, {"CPU power", "W", {}}};
     for (const DeviceSample& sample : *samples) {
-        const std::array<double, 5> values{sample.cpuPct, static_cast<double>(sample.residentBytes) * 1e-9, sample.gpuPct,
-                                           sample.gpuMemoryBytes * 1e-9, sample.gpuPowerW};
+        const std::array<double, 6> values{sample.cpuPct,    static_cast<double>(sample.residentBytes) * 1e-9,
+                                           sample.gpuPct,    sample.gpuMemoryBytes * 1e-9,
+                                           sample.gpuPowerW, sample.cpuPowerW};
         for (std::size_t i = 0; i < values.size(); ++i)
             if (std::isfinite(values[i])) all[i].add(sample.at.ns, values[i]);
     }

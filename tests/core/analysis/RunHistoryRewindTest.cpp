@@ -44,7 +44,12 @@ std::vector<Told> session(const std::string& schedule = "constant") {
         done.residentBytes = 100'000'000 + step;
         done.skipped = step % 50 == 0;
         tell(done);
-        if (step % 13 == 0) tell(DeviceSample{{}, 90, step * 100, 5});
+        if (step % 13 == 0)
+            tell(DeviceSample{.cpuPct = 90,
+                              .residentBytes = step * 100,
+                              .availableBytes = 5,
+                              .gpuPowerW = 200 + 0.5 * static_cast<double>(step % 7),
+                              .cpuPowerW = 0.5 * static_cast<double>(step)});
         if (step % 100 == 0) tell(ValidationDone{step, {}, {5'000}, 3.5});
         if (step % 250 == 0) tell(CheckpointSaved{step, {}, {7'000}, "there"});
         if (step % 170 == 0) {
@@ -115,7 +120,9 @@ std::string textOf(const RunHistory& history) {
                                  &history.device().residentBytes,
                                  &history.device().availableBytes,
                                  &history.device().gpuPct,
-                                 &history.device().gpuMemoryBytes})
+                                 &history.device().gpuMemoryBytes,
+                                 &history.device().cpuPowerW,
+                                 &history.device().gpuPowerW})
         text += '\n' + textOf(*column);
     for (std::size_t row = 0; row < history.rows(); row += 7)
         for (const SumColumn* column : {&steps.phaseMs[2], &steps.phaseMs[5], &steps.otherMs, &steps.skipped, &steps.disturbed})

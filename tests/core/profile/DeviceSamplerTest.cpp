@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "core/events/Event.h"
 #include "core/profile/DeviceSampler.h"
@@ -40,6 +43,53 @@ TEST(DeviceSampler, SeesABusyThreadAsShareOfTheCores) {
         EXPECT_LE(last.othersPct + last.stealPct, 100);
     }
     EXPECT_TRUE(std::isnan(samples.all.back().gpuPct)) << "nothing is made up where there is no GPU";
+}
+
+TEST(DeviceSampler, TellsWhatTheProcessorsUseWhereTheSystemTells) {
+    const std::string folder = testing::TempDir() + "stepscope-sampled-powercap", zone = folder + "/intel-rapl:0";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(zone);
+    std::ofstream(zone + "/max_energy_range_uj") << 1'000'000'000'000;
+    std::int64_t microjoules = 5'000'000;
+    const auto used = [&] {  // never seen half written
+        std::ofstream(zone + "/new") << microjoules;
+        std::filesystem::rename(zone + "/new", zone + "/energy_uj");
+    };
+    used();
+    Samples samples;
+    const SessionClock clock;
+    {
+        const DeviceSampler sampler(samples, clock, 1, {}, folder);
+        const auto taken = [&] {
+            const std::lock_guard lock(samples.mutex);
+            return samples.all.size();
+        };
+        for (int i = 0; i < 2000 && taken() < 3; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            microjoules += 250'000;
+            used();
+        }
+    }
+    std::filesystem::remove_all(folder);
+    ASSERT_GE(samples.all.size(), 3u);
+    EXPECT_GT(samples.all.back().cpuEnergyJ, 0);
+    EXPECT_LE(samples.all.back().cpuEnergyJ, static_cast<double>(microjoules - 5'000'000) / 1e6);
+    for (std::size_t i = 1; i < samples.all.size(); ++i) {
+        const DeviceSample &before = samples.all[i - 1], &now = samples.all[i];
+        EXPECT_NEAR(now.cpuPowerW * (now.at - before.at).seconds(), now.cpuEnergyJ - before.cpuEnergyJ, 1e-6);
+    }
+    Samples none;
+    {
+        const DeviceSampler sampler(none, clock, 1, {}, folder);
+        for (int i = 0; i < 2000; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            const std::lock_guard lock(none.mutex);
+            if (!none.all.empty()) break;
+        }
+    }
+    ASSERT_FALSE(none.all.empty());
+    EXPECT_TRUE(std::isnan(none.all.back().cpuPowerW)) << "nothing is made up where nothing tells";
+    EXPECT_TRUE(std::isnan(none.all.back().cpuEnergyJ));
 }
 
 TEST(DeviceSampler, StopsAtOnceWhenItIsDestroyed) {

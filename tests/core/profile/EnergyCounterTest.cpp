@@ -1,5 +1,5 @@
 // Energy counters in a made-up powercap folder.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <filesystem>
@@ -38,6 +38,35 @@ TEST_F(Powercap, SumsPackagesAndLeavesTheirPartsOut) {
     const auto used = counter.read().joules();
     ASSERT_TRUE(used);
     EXPECT_NEAR(*used, 0.5, 1e-9);
+}
+
+TEST_F(Powercap, CountsNoPackageTwice) {
+    put("intel-rapl:0", "100000");
+    put("intel-rapl-mmio:0", "100000");
+    put("intel-rapl:1", "100000");
+    std::ofstream(folder + "/intel-rapl:0/name") << "package-0\n";
+    std::ofstream(folder + "/intel-rapl:1/name") << "psys\n";
+    const EnergyCounter counter({}, folder);
+    for (const char* zone : {"intel-rapl:0", "intel-rapl-mmio:0", "intel-rapl:1"}) put(zone, "600000");
+    EXPECT_NEAR(counter.read().joules().value(), 0.5, 1e-9) << "not through another door, and not as a part of the whole platform";
+}
+
+TEST_F(Powercap, SaysWhyProcessorsDoNotTellAndWhatToDo) {
+    const auto nobody = [](const std::string&) { return false; };
+    const auto everybody = [](const std::string&) { return true; };
+    EXPECT_THAT(whyNoProcessorEnergy(folder + "/none", everybody), testing::HasSubstr("exposes no energy counters"));
+    EXPECT_THAT(whyNoProcessorEnergy(folder, everybody), testing::HasSubstr("exposes no energy counters"));
+    put("intel-rapl:0", "1");
+    EXPECT_EQ(whyNoProcessorEnergy(folder, everybody), "");
+    EXPECT_EQ(whyNoProcessorEnergy(folder, nobody),
+              "This user may not read the energy counters of the processors (RAPL), as on most systems; until the next start \"sudo chmod a+r " +
+                  folder + "/intel-rapl:*/energy_uj\" lets everybody.");
+    put("intel-rapl:0", "much");
+    EXPECT_THAT(whyNoProcessorEnergy(folder, everybody), testing::HasSubstr("tell no number: " + folder + "/intel-rapl:0/energy_uj"));
+    std::filesystem::remove(folder + "/intel-rapl:0/energy_uj");
+    EXPECT_THAT(whyNoProcessorEnergy(folder, nobody), testing::HasSubstr("tell no number")) << "what is not there is not forbidden";
+    EXPECT_TRUE(mayRead(folder));
+    EXPECT_FALSE(mayRead(folder + "/none"));
 }
 
 TEST_F(Powercap, FollowsACounterThatWraps) {

@@ -2,9 +2,13 @@
 // where there is nothing, and how numbers that are none are kept from an axis.
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <set>
 
 #include "core/events/Event.h"
 #include "widgets/charts/ChartContent.h"
@@ -114,6 +118,58 @@ TEST(ChartContent, UtilisationNamesTheCoresAndOnlyWhatWasSeen) {
     EXPECT_EQ(itemOf(items, "host")->value, "–") << "not known at that time";
     EXPECT_EQ(itemOf(content->legend(request, 3), "host")->value, "12\u202F%");
     EXPECT_EQ(itemOf(content->legend(request, 3), "GPU")->value, "80\u202F%");
+}
+
+TEST(ChartContent, PowerStandsOnTheRightAxisOrTheHelpSaysWhyThereIsNone) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    int words = 1;
+    std::array<char, 2> name{"t"};
+    char* named = name.data();
+    const QApplication forTheCanvas(words, &named);
+    RunHistory history;
+    history.append(chartedSession());
+    history.append(chartedStep(1, 0.2));
+    const auto content = makeUtilisationContent();
+    DrawRequest request = requestOf(history);
+    EXPECT_EQ(content->helpHere(request), "") << "nothing is known yet";
+    history.append(chartedSample(0.5, 50));
+    EXPECT_TRUE(content->helpHere(request).contains("not recorded in this session"));
+    auto info = std::make_shared<SessionInfo>(*history.info());
+    info->machine->whyNoProcessorEnergy = "This machine exposes no energy counters.";
+    RunHistory hidden;
+    hidden.append(SessionStarted{1, info, false});
+    hidden.append(chartedSample(0.5, 50));
+    EXPECT_TRUE(content->helpHere(requestOf(hidden)).endsWith("This machine exposes no energy counters."));
+    ChartCanvas canvas;
+    request.x = {0, 3, false};
+    request.pixels = 100;
+    content->fill(canvas, request);
+    EXPECT_FALSE(content->rightAxis());
+    DeviceSample sample = chartedSample(1, 60);
+    sample.cpuPowerW = 80;
+    sample.gpuPowerW = 300;
+    history.append(sample);
+    history.append(chartedStep(2, 1.2));
+    EXPECT_EQ(content->helpHere(request), "");
+    content->fill(canvas, request);
+    ASSERT_TRUE(content->rightAxis());
+    EXPECT_EQ(content->rightAxis()->quantity, Quantity::Watts);
+    EXPECT_GE(content->rightAxis()->scale.high, 300);
+    const auto items = content->legend(request, 1);
+    ASSERT_NE(itemOf(items, "CPU power"), nullptr);
+    EXPECT_EQ(itemOf(items, "CPU power")->value, "80.0\u202FW");
+    EXPECT_EQ(itemOf(items, "CPU power")->mark, LegendItem::Mark::Dotted);
+    EXPECT_EQ(itemOf(items, "GPU power")->value, "300\u202FW");
+    const std::set<QString> off{"GPU power"};
+    request.hidden = &off;
+    content->fill(canvas, request);
+    ASSERT_TRUE(content->rightAxis());
+    EXPECT_LT(content->rightAxis()->scale.high, 200) << "what is hidden does not press the other flat";
+    const ValueTable values = content->values(history);
+    ASSERT_EQ(values.names.size(), 6);
+    EXPECT_EQ(values.names[4], "cpu_power_w");
+    EXPECT_EQ(values.at(4, 1), 80);
+    EXPECT_TRUE(std::isnan(values.at(5, 0)));
 }
 
 TEST(ChartContent, LinesOfOneChartAreToldApartWithoutTheirColours) {
