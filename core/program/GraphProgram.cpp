@@ -20,6 +20,7 @@
 #include <mutex>
 
 #include "core/base/Check.h"
+#include "core/base/StepPlace.h"
 #include "core/cuda/loader/CudaGraph.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/model/Gpt.h"
@@ -167,7 +168,11 @@ void GraphProgram::giveBack() {
 
 void GraphProgram::microStep(const GptConfig& config, bool first) {
     const double incoming = 1 / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
-    const auto [inputs, targets] = m_feed.read(m_slot);
+    const auto cut = [this] {
+        const PlaceScope place(Role::Embedding);  // whoever captures such steps names the place of everything in the graph
+        return m_feed.read(m_slot);
+    };
+    const auto [inputs, targets] = cut();
     at::Tensor loss;
     {
         const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
@@ -177,6 +182,7 @@ void GraphProgram::microStep(const GptConfig& config, bool first) {
     }
     loss.backward(m_incoming);
     const c10::NoGradGuard none;
+    const PlaceScope place(Role::HeadLoss);
     if (m_parts.accumulation == 1)
         m_loss.copy_(loss);
     else if (first)

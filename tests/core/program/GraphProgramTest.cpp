@@ -9,14 +9,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "PhaseDiary.h"
 #include "TinyTraining.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/fused/Optimizer.h"
 #include "core/memory/HostAllocator.h"
+#include "core/profile/OperationSource.h"
 #include "core/program/GraphProgram.h"
+#include "core/trace/SliceCodec.h"
 
 namespace stepscope {
 namespace {
@@ -248,6 +253,53 @@ TEST(GraphProgram, ACapturedStepTellsItsPhasesEachWithBeginAndEnd) {
     EXPECT_EQ(diary->phases, (std::vector<std::string>{"optimizer", "batch", "backward", "batch", "backward", "optimizer"}))
         << "the forward pass is in backward: one launch";
     diary->expectTimesOf(result.phaseNs);
+}
+
+// By operations and not by their time, as CaptureSlicesTest asks of the other Programs. A graph is played by running its work again, so that what a
+// GPU's graph would name by the operations of its capture (CuptiCaptureTest) are these operations here.
+TEST(GraphProgram, EverythingOfACapturedStepsBackwardPassButTheGradientOfTheLossItselfHasAPlaceInTheModel) {
+    struct Slices final : EventSink {
+        void publish(Event) override {}
+        void publishChunk(ChunkPtr chunk) override {
+            if (!isSlices(chunk->kind)) return;
+            auto block = decodeSlices(*chunk);
+            ASSERT_TRUE(block) << block.error().sentence;
+            blocks.push_back(std::move(*block));
+        }
+        std::vector<SliceBlock> blocks;
+    } kept;
+    constexpr int kSteps = 4;
+    SideBySide both;
+    for (int i = 0; i < kEagerSteps + 1; ++i) both.step();
+    const SessionClock clock;
+    {
+        OperationSource source({.sink = &kept, .clock = &clock});
+        for (int i = 0; i < kSteps; ++i) {
+            both.graphs->step(both.captured, *both.batches, kRate);
+            source.stepDone();
+        }
+        CaptureDone done{.steps = kSteps};
+        EXPECT_EQ(source.finish(done), "");
+    }
+    const std::set<std::string> ones{"aten::ones_like", "aten::empty_like", "aten::empty", "aten::empty_strided", "aten::fill_"};
+    const std::string played = "aten::zero_";  // by which PlayedGraph makes gradients anew
+    std::map<std::string, int> without;
+    std::set<std::int32_t> layers;
+    std::int64_t operations = 0, backward = 0;
+    for (const auto& block : kept.blocks)
+        for (const auto& slice : block.slices) {
+            if (!isOperation(slice.kind) || block.strings[slice.phase] != "backward" || block.strings[slice.name] == played) continue;
+            ++operations;
+            layers.insert(slice.layer);
+            backward += slice.kind == SliceKind::Backward ? 1 : 0;
+            if (slice.layer < 0 && block.strings[slice.role].empty()) ++without[block.strings[slice.name]];
+        }
+    EXPECT_GT(backward, 20 * kSteps);
+    EXPECT_TRUE(layers.contains(0) && layers.contains(1)) << "of both blocks";
+    for (const auto& [name, count] : without) {
+        EXPECT_TRUE(ones.contains(name)) << name << " has no place, " << count << " of " << operations;
+        EXPECT_LE(count, kSteps) << name << ", once a step";
+    }
 }
 
 TEST(GraphProgram, WhatIsCapturedHasRunOnceBeforeAndChangedNothing) {

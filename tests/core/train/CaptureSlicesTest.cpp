@@ -96,20 +96,24 @@ TEST_P(SlicesOf, EveryStepThatWasAskedForIsThereWithItsPhases) {
 }
 
 // By operations and not by their time, which is whatever else the machine is doing: what has no place are the four that fill the gradient of the loss
-// with ones, once a step. Of a step of any size that is less than a hundredth.
+// with ones, once a step. Of a step of any size that is less than a hundredth. Captured steps: GraphProgramTest.
+void expectBackwardToHavePlaces(const SliceSink& slices, int steps) {
+    std::map<std::string, int> without;
+    for (const auto& one : slices.all())
+        if (one.phase == "backward" && isOperation(one.slice.kind) && one.slice.layer < 0 && one.role.empty()) ++without[one.name];
+    const std::set<std::string> ones{"aten::ones_like", "aten::empty_like", "aten::empty", "aten::empty_strided", "aten::fill_"};
+    for (const auto& [name, count] : without) {
+        EXPECT_TRUE(ones.contains(name)) << name << " has no place";
+        EXPECT_LE(count, steps) << name << ", once a step";
+    }
+}
+
 TEST_P(SlicesOf, EverythingOfTheBackwardPassButTheGradientOfTheLossItselfHasAPlaceInTheModel) {
     const Captured run(sliceConfig(GetParam()), {.steps = 5, .firstStep = 3});
     const OperationSummary summary = run.slices.summary();
     ASSERT_GT(summary.totals().backward.ns, 0);
     EXPECT_GT(summary.totals().backwardPlaced.ns, 0);
-    std::map<std::string, int> without;
-    for (const auto& one : run.slices.all())
-        if (one.phase == "backward" && isOperation(one.slice.kind) && one.slice.layer < 0 && one.role.empty()) ++without[one.name];
-    const std::set<std::string> ones{"aten::ones_like", "aten::empty_like", "aten::empty", "aten::empty_strided", "aten::fill_"};
-    for (const auto& [name, count] : without) {
-        EXPECT_TRUE(ones.contains(name)) << name << " has no place";
-        EXPECT_LE(count, 5) << name << ", once a step";
-    }
+    expectBackwardToHavePlaces(run.slices, 5);
     std::set<std::int32_t> layers;
     for (const auto& one : run.slices.all())
         if (one.phase == "backward") layers.insert(one.slice.layer);
@@ -217,8 +221,7 @@ TEST(CaptureSlices, ABlockThatIsComputedAgainSaysSoAndKnowsItsLayer) {
             again.insert(one.slice.layer);
         }
     EXPECT_TRUE(again.contains(0) && again.contains(1));
-    const SummaryTotals totals = run.slices.summary().totals();
-    EXPECT_GE(static_cast<double>(totals.backwardPlaced.ns), 0.99 * static_cast<double>(totals.backward.ns));
+    expectBackwardToHavePlaces(run.slices, 1);
 }
 
 TEST(CaptureSlices, MembersOfATeamHaveLanesOfTheirOwn) {
