@@ -385,7 +385,19 @@ TEST(Panes, OverviewSaysWhichShareOfThePeakWasReached) {
     EXPECT_TRUE(pane.asText().contains("measured on this machine"));
     view.roof = {.whyNone = "no roof"};
     pane.setView(view);
-    EXPECT_FALSE(pane.asText().contains("MFU"));
+    EXPECT_TRUE(pane.asText().contains("MFU not measured")) << pane.asText().toStdString();
+    pane.setView(paneView(false));
+    EXPECT_FALSE(pane.asText().contains("MFU")) << "nothing says what its operations compute";
+    // Of a GPU: 90 MFLOP of its kernels in the 30 ms of the step.
+    PanesView device = paneView(true);
+    RangePanes panes = *device.panes;
+    panes.kernels.front().row.flops = 90e6;
+    panes.kernels.front().row.type = "Float";
+    device.panes = std::make_shared<const RangePanes>(std::move(panes));
+    device.roof = {.float32 = 1e11, .bytesPerSecond = 1e10, .source = "of GPU 0 by its clocks, not measured"};
+    pane.setView(device);
+    EXPECT_TRUE(pane.asText().contains("MFU 3")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("of GPU 0 by its clocks, not measured"));
 }
 
 TEST(Panes, OverviewSaysWhatStandsOutAsFarAsThereIsRoom) {

@@ -2,8 +2,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <optional>
 
+#include "core/analysis/panes/ModelFlops.h"
 #include "core/analysis/panes/Notable.h"
 #include "core/base/Format.h"
 #include "widgets/panels/ElidedLabel.h"
@@ -80,25 +81,17 @@ QString dividedThreads(const DividedSteps& steps) {
     return QString("time of the team's %1 threads").arg(threads);
 }
 
-// What matrix products and attention computed, of what the machine can do at most in the same time. Each that ran counts, those of recomputation and
-// of validation too: with those it is more than MFU in the strict sense (PaLM, appendix B: forward and backward of trained tokens, each once).
-QString utilisation(const RangePanes& panes, const DividedSteps& steps, const Roof& roof) {
-    if (steps.device || panes.devices || panes.steps.size() != 1 || steps.steps <= 0 || steps.window.ns <= 0 || !roof.known()) return {};
-    double flops = 0;
-    std::map<std::string, double> ofType;
-    for (const PaneOperation& one : panes.operations) {
-        flops += static_cast<double>(one.row.flops);
-        ofType[one.type] += static_cast<double>(one.row.flops);
-    }
-    if (flops <= 0) return {};
-    const std::string& type = std::ranges::max_element(ofType, {}, [](const auto& one) { return one.second; })->first;
-    // Of our own operations nobody says the format: the highest roof claims too little rather than too much.
-    const double known = roof.flopsOf(type), peak = known > 0 ? known : std::max({roof.float32, roof.bf16, roof.fp16});
-    if (peak <= 0) return {};
+QString mfuText(const ModelFlops& reached) {
+    if (reached.peak <= 0) return "MFU not measured";
     return QString("MFU %1: %2 of %3, %4")
-        .arg(panePercent(flops / steps.window.seconds() / peak), paneText(format::rate(flops / steps.window.seconds(), "FLOP/s")),
-             paneText(format::rate(peak, "FLOP/s")), paneText(roof.source));
+        .arg(panePercent(reached.share()), paneText(format::rate(reached.perSecond, "FLOP/s")), paneText(format::rate(reached.peak, "FLOP/s")),
+             paneText(reached.source));
 }
+
+constexpr const char* kMfu =
+    "MFU: the floating-point operations of matrix products and attention that begin in the range, a multiplication and an addition each (of a GPU "
+    "those of its kernels), of the most that was measured here, or that a GPU's clocks allow, in the time of the steps. Those of recomputation and "
+    "of validation count too; MFU in the strict sense (PaLM, appendix B) leaves them out and is less where there are any.";
 
 }  // namespace
 
@@ -209,6 +202,7 @@ void OverviewPane::setView(const PanesView& view) {
                                     {"A step", "Time of a step, where steps were recorded", "ms"}};
     std::vector<std::vector<PaneCell>> rows;
     QString sentence = view.range, more;
+    const auto reached = panes ? modelFlops(*panes, view.roof) : std::nullopt;
     if (panes)
         for (const DividedSteps& steps : panes->steps) {
             const double window = static_cast<double>(std::max<std::int64_t>(1, steps.window.ns));
@@ -239,7 +233,7 @@ void OverviewPane::setView(const PanesView& view) {
             if (steps.steps > 0)
                 sentence += QString(" · %1 %2, %3 each")
                                 .arg(paneCount(steps.steps), steps.steps == 1 ? "step" : "steps", paneTime(steps.window.ns / steps.steps));
-            if (const QString share = utilisation(*panes, steps, view.roof); !share.isEmpty()) sentence += " · " + share;
+            if (reached) sentence += " · " + mfuText(*reached);
             if (steps.communication.ns > 0)
                 sentence += QString(" · %1communication %2, %3 of it while kernels computed")
                                 .arg(panes->severalRanks ? QString("rank %1: ").arg(steps.rank) : QString(), paneTime(steps.communication.ns),
@@ -257,10 +251,7 @@ void OverviewPane::setView(const PanesView& view) {
                 more =
                     "Each instant of the thread that runs the steps belongs to the innermost operation on it; what belongs to none, and what "
                     "computes nothing, is “host and waiting”. Of a planned step the other threads of its team count as well; what they leave empty "
-                    "of a step is “waiting”. Threads among which LibTorch shares an operation record nothing: their time is in no class. MFU: the "
-                    "floating-point operations of matrix products and attention that begin in the range, a multiplication and an addition each, of "
-                    "what was measured here as the most in the time of the steps. Those of recomputation and of validation count too; "
-                    "MFU in the strict sense (PaLM, appendix B) leaves them out and is less where there are any.";
+                    "of a step is “waiting”. Threads among which LibTorch shares an operation record nothing: their time is in no class.";
                 if (steps.threads.size() > 1) {
                     QStringList busy;
                     for (std::size_t i = 0; i < std::min<std::size_t>(steps.threads.size(), 8); ++i)
@@ -273,6 +264,8 @@ void OverviewPane::setView(const PanesView& view) {
     if (panes)
         for (const PaneDevice& device : panes->gpus)
             if (const QString facts = deviceFacts(*panes, device); !facts.isEmpty()) sentence += " · " + facts;
+    if (reached) more += QString("\n") + kMfu;
+    if (reached && reached->peak <= 0) more += QString(" Here it is not measured: %1.").arg(paneText(reached->source));
     m_notes.clear();
     if (panes && !rows.empty()) {
         for (const Notable& one : notables(*panes, kNotes)) m_notes << paneText(one.sentence);
