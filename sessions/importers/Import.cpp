@@ -18,6 +18,7 @@
 #include "sessions/importers/ChromeTrace.h"
 #include "sessions/importers/ImportStore.h"
 #include "sessions/importers/NsightDatabase.h"
+#include "sessions/importers/PerfettoFile.h"
 #include "sessions/importers/ScalarLogs.h"
 #include "sessions/importers/TraceBuilder.h"
 #include "sessions/record/EventMerge.h"
@@ -31,7 +32,7 @@ using importing::TraceBuilder;
 
 constexpr std::int64_t kLastNs = 4'000'000'000'000'000'000;  // where a session ends at the latest, 126 years: what its reader lets pass
 
-enum class FileKind { Chrome, NsightSqlite, EventFile, LlmcLog, Unknown };
+enum class FileKind { Chrome, Perfetto, NsightSqlite, EventFile, LlmcLog, Unknown };
 
 Error refused(const std::string& path, const std::string& sentence, ErrorCode code = ErrorCode::BadInput) {
     return makeError(code, sentence).about(Subject::Kind::File, path);
@@ -66,6 +67,7 @@ Result<FileKind> kindOf(const std::string& path) {
     if (head.empty()) return refused(path, fmt::format("\"{}\" is empty; choose another file.", path));
     const auto first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (head.starts_with("SQLite format 3")) return FileKind::NsightSqlite;
+    if (importing::looksLikePerfetto(head)) return FileKind::Perfetto;
     if (head.starts_with("\x1f\x8b") || (first != std::string::npos && (head[first] == '{' || head[first] == '['))) return FileKind::Chrome;
     if (importing::looksLikeEventFile(head)) return FileKind::EventFile;
     if (importing::looksLikeLlmcLog(head)) return FileKind::LlmcLog;
@@ -74,7 +76,7 @@ Result<FileKind> kindOf(const std::string& path) {
 
 std::string stem(const std::string& path) {
     std::string name = fs::path(path).filename().string();
-    for (const char* ending : {".gz", ".json", ".trace", ".pt", ".sqlite", ".log", ".txt"})
+    for (const char* ending : {".gz", ".json", ".perfetto-trace", ".trace", ".pt", ".sqlite", ".log", ".txt"})
         if (const std::string_view last = ending; name.ends_with(last) && name.size() > last.size()) name.erase(name.size() - last.size());
     std::ranges::replace_if(
         name, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
@@ -140,6 +142,10 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
                 trace.file().rank = 0;
                 read = importing::readChromeTrace(path, trace, go);
                 break;
+            case FileKind::Perfetto:
+                trace.file().rank = 0;
+                read = importing::readPerfettoFile(path, trace, go);
+                break;
             case FileKind::NsightSqlite:
                 read = importing::readNsightDatabase(path, trace, go);
                 break;
@@ -154,9 +160,10 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
             case FileKind::Unknown:
                 read = refused(
                     path,
-                    fmt::format("\"{}\" is no trace or log that Stepscope knows: those are traces of PyTorch's profiler (.json, .json.gz), Nsight "
-                                "Systems' exports (.sqlite), TensorBoard's event files and logs of llm.c.",
-                                path));
+                    fmt::format(
+                        "\"{}\" is no trace or log that Stepscope knows: those are traces of PyTorch's profiler (.json, .json.gz), its own "
+                        "in Perfetto's format (.perfetto-trace), Nsight Systems' exports (.sqlite), TensorBoard's event files and logs of llm.c.",
+                        path));
                 break;
         }
         if (!read) return read.error();

@@ -7,10 +7,10 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "sessions/file/MaskedCrc.h"
 #include "sessions/importers/ByteSource.h"
+#include "sessions/importers/ProtoFields.h"
 
 namespace stepscope::importing {
 namespace {
@@ -20,70 +20,6 @@ constexpr std::size_t kLargestLog = std::size_t{256} << 20;
 constexpr double kMostStepNumber = 4e9;                             // of such a log: its place in time is a number of ns
 constexpr std::int64_t kMostEventStep = 1'000'000'000'000'000'000;  // of TensorBoard: more is nobody's run
 constexpr std::int64_t kStepApart = 1'000'000;                      // ns, where a log has no times
-
-template <class Number>
-Number littleEndian(std::string_view bytes, std::size_t at) {
-    Number value = 0;
-    std::memcpy(&value, bytes.data() + at, sizeof value);  // every machine this runs on is
-    return value;
-}
-
-// One message of protocol buffers, field by field; false ends it, and good() says whether it ended well.
-class ProtoFields {
-public:
-    explicit ProtoFields(std::string_view bytes) : m_bytes(bytes) {}
-    bool next() {
-        if (m_bytes.empty()) return false;
-        std::uint64_t key = 0;
-        if (!varint(key)) return bad();
-        field = static_cast<int>(key >> 3 & 0xfffffff);
-        switch (key & 7) {
-            case 0:
-                return varint(number) || bad();
-            case 1:
-                return fixed(8) || bad();
-            case 5:
-                return fixed(4) || bad();
-            case 2: {
-                std::uint64_t size = 0;
-                if (!varint(size) || size > m_bytes.size()) return bad();
-                bytes = m_bytes.substr(0, size);
-                m_bytes.remove_prefix(size);
-                return true;
-            }
-            default:
-                return bad();
-        }
-    }
-    bool good() const { return m_good; }
-    int field = 0;
-    std::uint64_t number = 0;
-    std::string_view bytes;  // of a text, a message, or a number of fixed size
-
-private:
-    bool bad() {
-        m_good = false;
-        return false;
-    }
-    bool varint(std::uint64_t& value) {
-        value = 0;
-        for (unsigned shift = 0; shift < 64 && !m_bytes.empty(); shift += 7) {
-            const auto byte = static_cast<unsigned char>(m_bytes.front());
-            m_bytes.remove_prefix(1);
-            value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-            if (byte < 0x80) return true;
-        }
-        return false;
-    }
-    bool fixed(std::size_t size) {
-        if (m_bytes.size() < size) return false;
-        bytes = m_bytes.substr(0, size);
-        m_bytes.remove_prefix(size);
-        return true;
-    }
-    std::string_view m_bytes;
-    bool m_good = true;
-};
 
 std::string lowered(std::string_view text) {
     std::string out;

@@ -50,6 +50,7 @@ public:
     void ofDevice(std::uint32_t lane, std::int64_t device, std::optional<std::int64_t> stream);
 
     std::uint32_t text(std::string_view text) { return m_names.add(text); }
+    std::string textAt(std::uint32_t number) { return m_names.text(number); }
     // The place of arguments that are equal to these. Numbers and `extra` are checked; what cannot be is left out and told.
     std::uint32_t arguments(const SliceArguments& arguments);
 

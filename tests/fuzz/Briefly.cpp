@@ -18,6 +18,7 @@
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "core/trace/WorkerTimes.h"
+#include "sessions/exporters/ProtoMessage.h"
 #include "sessions/record/ChunkPacking.h"
 
 #define FUZZER(name) extern "C" int name(const std::uint8_t* bytes, std::size_t size);
@@ -114,6 +115,25 @@ std::vector<std::string> seeds() {
     const auto said = static_cast<std::uint32_t>(chunk.bytes.size());
     all.push_back(std::string{static_cast<char>(said >> 16), static_cast<char>(said >> 8), static_cast<char>(said)} + frame);
     all.push_back(frame);
+    // A trace of Perfetto's behind a byte that says how it is cut: a thread, a name, a slice with an annotation, a counter.
+    ProtoMessage trace;
+    const auto packet = [&](ProtoMessage fields) { trace.message(1, fields.whole(10, 1)); };
+    packet(ProtoMessage().whole(13, 1));
+    packet(ProtoMessage().message(60, ProtoMessage().whole(1, 1).message(3, ProtoMessage().whole(1, 5).bytes(6, "p"))));
+    packet(ProtoMessage().message(60, ProtoMessage().whole(1, 2).whole(5, 1).message(4, ProtoMessage().whole(1, 5).whole(2, 6).bytes(5, "t"))));
+    packet(ProtoMessage().message(60, ProtoMessage().whole(1, 3).bytes(2, "power").message(8, ProtoMessage().bytes(6, "W"))));
+    const ProtoMessage interned = ProtoMessage()
+                                      .message(1, ProtoMessage().whole(1, 1).bytes(2, "kernel"))
+                                      .message(2, ProtoMessage().whole(1, 1).bytes(2, "gemm"))
+                                      .message(3, ProtoMessage().whole(1, 1).bytes(2, "gpu"));
+    packet(ProtoMessage()
+               .whole(8, 100)
+               .message(12, interned)
+               .message(11, ProtoMessage().whole(9, 1).whole(11, 2).whole(10, 1).whole(3, 1).fixed64(47, 9).message(
+                                4, ProtoMessage().whole(1, 1).whole(4, 0))));
+    packet(ProtoMessage().whole(8, 120).message(11, ProtoMessage().whole(9, 4).whole(11, 3).real(44, 2.5)));
+    packet(ProtoMessage().whole(8, 150).message(11, ProtoMessage().whole(9, 2).whole(11, 2)));
+    all.push_back('\7' + trace.text());
     all.push_back(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25));
     return all;
 }

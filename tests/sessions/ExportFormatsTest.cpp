@@ -4,20 +4,26 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
+#include "sessions/Slices.h"
 #include "sessions/exporters/Csv.h"
 #include "sessions/exporters/ExportSession.h"
 #include "sessions/exporters/MemorySnapshot.h"
 #include "sessions/exporters/PerfettoTrace.h"
 #include "sessions/exporters/PickleText.h"
+#include "sessions/exporters/ProtoMessage.h"
 #include "sessions/exporters/TensorBoardEvents.h"
 #include "sessions/file/MaskedCrc.h"
 #include "sessions/importers/Import.h"
+#include "sessions/importers/PerfettoFile.h"
 #include "tests/sessions/exporters/PerfettoRead.h"
+#include "tests/sessions/importers/BuiltTrace.h"
 #include "tests/sessions/query/QueryFixture.h"
 
 using namespace stepscope;
@@ -117,6 +123,120 @@ TEST_F(ExportFormats, ForwardOperationsFlowToTheirBackwardFunctions) {
     }
     EXPECT_EQ(begun.size(), 2u);
     EXPECT_THAT(ended, testing::UnorderedElementsAreArray(begun));
+}
+
+namespace {
+
+using Totals = std::map<std::tuple<std::string, std::string, SliceKind, std::int32_t, std::string, std::string>, std::array<std::int64_t, 5>>;
+
+// Of each name on each thread and in each place: how many, their time, their own time, what they compute and what they move.
+Totals totalsOf(const std::string& database, std::int64_t session) {
+    auto reader = SessionReader::open(database);
+    EXPECT_TRUE(reader);
+    Totals totals;
+    const Status read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+        for (const Slice& slice : block.slices) {
+            const std::string thread = !block.thread.name.empty() ? block.thread.name
+                                       : block.thread.device >= 0 ? fmt::format("stream {}", block.thread.thread)
+                                                                  : fmt::format("thread {}", block.thread.thread);
+            const std::string name = slice.kind == SliceKind::Step ? fmt::format("ProfilerStep#{}", slice.step) : block.strings[slice.name];
+            auto& of = totals[{thread, name, slice.kind, slice.layer, block.strings[slice.role], block.strings[slice.phase]}];
+            of[0] += 1;
+            of[1] += slice.duration;
+            of[2] += isOperation(slice.kind) ? slice.self() : 0;
+            of[3] += block.arguments[slice.arguments].flops;
+            of[4] += block.arguments[slice.arguments].bytes;
+        }
+        return {};
+    });
+    EXPECT_TRUE(read);
+    return totals;
+}
+
+}  // namespace
+
+TEST_F(ExportFormats, APerfettoTraceComesInAgainWithTheSameTotalsByNameAndThread) {
+    std::mt19937 random(3);
+    SliceBlock overlapping{.thread = {.process = 1, .thread = 9, .name = "stream 9", .lane = 77, .device = 1}};
+    overlapping.strings = {"", "a", "b"};
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> wanted, found;
+    for (int i = 0; i < 300; ++i) {
+        Slice slice{.start = 3000 + static_cast<std::int64_t>(random() % 4000),
+                    .duration = static_cast<std::int64_t>(random() % 300),
+                    .name = 1 + static_cast<std::uint32_t>(random() % 2),
+                    .kind = SliceKind::Kernel};
+        wanted[overlapping.strings[slice.name]].first += 1;
+        wanted[overlapping.strings[slice.name]].second += slice.duration;
+        overlapping.slices.push_back(slice);
+    }
+    recordChunks(everything());
+    exported(ExportFormat::Perfetto);
+    const auto back = importFiles({.database = path, .files = {folder.file("out")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(back) << back.error().sentence;
+    EXPECT_EQ(back->skipped, 0) << ::testing::PrintToString(back->reasons);
+    EXPECT_EQ(back->steps, 1);
+    EXPECT_EQ(back->samples, 4);
+    EXPECT_GE(back->flows, 1);
+    EXPECT_EQ(totalsOf(path, back->session), totalsOf(path, 1));
+
+    path = folder.file("overlapping.db");
+    recordChunks({encodeSlices(overlapping)});
+    exported(ExportFormat::Perfetto);
+    const auto again = importFiles({.database = path, .files = {folder.file("out")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(again) << again.error().sentence;
+    EXPECT_EQ(again->kernels, 300);
+    for (const auto& [place, sums] : totalsOf(path, again->session)) {
+        found[std::get<1>(place)].first += sums[0];
+        found[std::get<1>(place)].second += sums[1];
+        EXPECT_TRUE(std::get<0>(place).starts_with("stream 9")) << std::get<0>(place);
+    }
+    EXPECT_EQ(found, wanted);
+}
+
+TEST_F(ExportFormats, AForwardOperationOfAPerfettoTraceFindsItsBackwardFunctionAgain) {
+    SliceBlock block{.thread = {.process = 5, .thread = 6, .number = 1}};
+    block.strings = {"", "aten::mul", "MulBackward0"};
+    block.slices = {{.start = 10, .duration = 5, .name = 1, .sequence = 3},
+                    {.start = 30, .duration = 5, .name = 2, .kind = SliceKind::Backward, .sequence = 3, .forwardThread = 1, .forwardStart = 10}};
+    recordChunks({encodeSlices(block)});
+    BuiltTrace built;
+    ASSERT_TRUE(importing::readPerfettoBytes(exported(ExportFormat::Perfetto), 7, built.trace));
+    const auto slices = built.finish();
+    ASSERT_EQ(slices.size(), 2u);
+    EXPECT_EQ(slices[1].slice.kind, SliceKind::Backward);
+    EXPECT_EQ(slices[1].slice.forwardStart, slices[0].slice.start);
+    EXPECT_EQ(slices[1].slice.sequence, 3);
+    EXPECT_EQ(slices[0].thread.process, 5);
+    EXPECT_EQ(slices[0].thread.thread, 6);
+}
+
+TEST_F(ExportFormats, ADamagedPerfettoTraceIsASentenceWithTheByteAndWhatIsStrangeIsCounted) {
+    recordChunks(everything());
+    const std::string whole = exported(ExportFormat::Perfetto);
+    EXPECT_TRUE(importing::looksLikePerfetto(whole));
+    EXPECT_FALSE(importing::looksLikePerfetto("\n{\"traceEvents\": []}"));
+    EXPECT_FALSE(importing::looksLikePerfetto(""));
+    const auto refusal = [](const std::string& bytes) {
+        BuiltTrace built;
+        const Status read = importing::readPerfettoBytes(bytes, 5, built.trace);
+        return read ? std::string() : read.error().sentence;
+    };
+    EXPECT_THAT(refusal(whole.substr(0, whole.size() - 1)), HasSubstr("it ends in the middle of the packet that begins at byte "));
+    EXPECT_EQ(refusal(std::string("\x0a\x02\x50\x01\x0a\x02\x40\x80", 8)),
+              "\"bytes\" cannot be read as a trace of Perfetto's: a packet is damaged at byte 4; export or copy it again.");
+    EXPECT_THAT(refusal(std::string("\x0a\xff\xff\xff\xff\x0f", 6)), HasSubstr("a packet of more than 64 MiB begins at byte 0"));
+    EXPECT_THAT(refusal(std::string("\x0b\x00", 2)), HasSubstr("there is no packet at byte 0"));
+    BuiltTrace built;
+    ProtoMessage strange, event, lost, trace;
+    strange.whole(8, 5).message(43, ProtoMessage().whole(1, 1));
+    event.whole(9, 2).whole(11, 12345);
+    lost.whole(8, 5).message(11, event);
+    trace.message(1, strange).message(1, lost).message(2, ProtoMessage().whole(1, 1));
+    ASSERT_TRUE(importing::readPerfettoBytes(trace.text(), 3, built.trace));
+    EXPECT_EQ(built.reason("packets of other kinds than events of tracks"), 1);
+    EXPECT_EQ(built.reason("events of tracks that are not described"), 1);
+    EXPECT_EQ(built.reason("parts of the file that are no packets"), 1);
+    EXPECT_EQ(built.trace.counts().skipped, 3);
 }
 
 TEST_F(ExportFormats, TensorBoardsEventsComeInAgainAsTheSameRun) {
