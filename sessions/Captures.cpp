@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "core/analysis/Statistics.h"
 #include "core/base/Format.h"
 #include "core/trace/AllocationCodec.h"
+#include "core/trace/Lod.h"
 #include "core/trace/LodCodec.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
@@ -32,24 +34,29 @@ bool isOfCaptures(const std::string& kind) {
 // Where one ends and the next begins: a block belongs to the first capture that ends no earlier than it begins.
 struct CaptureTimes {
     StoredCapture told;
+    RecordingCosts always{};
     std::int64_t after = 0, until = 0;  // of the begin of its blocks: (after, until]
 };
 
 std::vector<CaptureTimes> timesOf(SQLite::Database& database, std::int64_t session) {
     std::vector<CaptureTimes> all;
     std::int64_t after = std::numeric_limits<std::int64_t>::min();
-    SQLite::Statement select(database, "SELECT at_ns, first_step, steps FROM captures WHERE session = ? ORDER BY at_ns, seq");
+    SQLite::Statement select(database,
+                             "SELECT at_ns, first_step, steps, operations, record_ns, phases_ns FROM captures WHERE session = ? ORDER BY at_ns, seq");
+    const auto real = [&](int column) { return select.isColumnNull(column) ? kUnknown : select.getColumn(column).getDouble(); };
     select.bind(1, session);
     while (select.executeStep()) {
         CaptureTimes one;
         one.told.end.ns = select.getColumn(0).getInt64();
         one.told.firstStep = select.getColumn(1).getInt64();
         one.told.steps = select.getColumn(2).getInt64();
+        one.told.ofSlowest = select.isColumnNull(3);
+        one.always = {real(4), real(5)};
         one.after = after;
         one.until = after = std::max(after, one.told.end.ns);
         all.push_back(one);
     }
-    all.push_back({.told = {}, .after = after, .until = std::numeric_limits<std::int64_t>::max()});
+    all.push_back({.told = {}, .always = {}, .after = after, .until = std::numeric_limits<std::int64_t>::max()});
     return all;
 }
 
@@ -79,12 +86,24 @@ void countBlocks(SQLite::Database& database, std::int64_t session, std::vector<C
     }
 }
 
-// What capturing cost the steps themselves. Only so many around are looked at, wherever what is stored says that they are.
-double costOf(SQLite::Database& database, std::int64_t session, const StoredCapture& capture) {
+// ns of the steps of a capture, and of those around it that nothing disturbed. Only so many are looked at, wherever what is stored says that they
+// are.
+struct StepTimes {
+    std::vector<double> captured, beside;
+};
+
+// flips: the last steps before switches were flipped, in order. What runs otherwise is no measure; none where that happened among the captured steps.
+StepTimes stepsAround(SQLite::Database& database, std::int64_t session, const StoredCapture& capture, const std::vector<std::int64_t>& flips) {
     constexpr std::int64_t kNear = 1200;
-    constexpr std::size_t kBeside = 25, kFewest = 10;
-    std::vector<double> captured, before, behind;
-    const auto look = [&](const char* order, const char* side, std::vector<double>& beside) {
+    StepTimes times;
+    const std::int64_t last = cappedSum(capture.firstStep, capture.steps - 1);
+    std::int64_t from = std::numeric_limits<std::int64_t>::min(), until = std::numeric_limits<std::int64_t>::max();
+    const auto next = std::ranges::lower_bound(flips, capture.firstStep);
+    if (next != flips.begin()) from = *std::prev(next);
+    if (next != flips.end()) until = *next;
+    if (until < last) return times;
+    const auto look = [&](const char* order, const char* side) {
+        std::size_t beside = 0;
         SQLite::Statement select(
             database,
             fmt::format("SELECT step, duration_ns, disturbed FROM steps WHERE session = ? AND at_ns {} ? ORDER BY at_ns {} LIMIT ?", side, order));
@@ -93,18 +112,43 @@ double costOf(SQLite::Database& database, std::int64_t session, const StoredCapt
         select.bind(3, kNear);
         while (select.executeStep()) {
             const std::int64_t step = select.getColumn(0).getInt64(), ns = select.getColumn(1).getInt64();
-            if (ns <= 0) continue;
-            if (step >= capture.firstStep && step - capture.firstStep < capture.steps)
-                captured.push_back(static_cast<double>(ns));
-            else if (select.getColumn(2).getInt64() == 0 && beside.size() < kBeside)
-                beside.push_back(static_cast<double>(ns));
+            if (ns <= 0 || step <= from || step > until) continue;
+            if (step >= capture.firstStep && step <= last) {
+                times.captured.push_back(static_cast<double>(ns));
+            } else if (select.getColumn(2).getInt64() == 0 && beside < CaptureCost::kBeside) {
+                times.beside.push_back(static_cast<double>(ns));
+                ++beside;
+            }
         }
     };
-    look("DESC", "<=", before);
-    look("ASC", ">", behind);
-    before.insert(before.end(), behind.begin(), behind.end());
-    if (captured.empty() || before.size() < kFewest) return kUnknown;
-    return median(captured) / median(before) - 1;
+    look("DESC", "<=");
+    look("ASC", ">");
+    return times;
+}
+
+// What capturing cost the steps themselves: of each of the newest, and of all of these.
+void countCosts(SQLite::Database& database, std::int64_t session, const std::vector<CaptureTimes>& all, StoredCaptures& into) {
+    std::vector<std::int64_t> flips;
+    SQLite::Statement select(database, "SELECT step FROM switches_applied WHERE session = ? ORDER BY step");
+    select.bind(1, session);
+    while (select.executeStep()) flips.push_back(select.getColumn(0).getInt64());
+    CaptureCost together;
+    for (std::size_t i = all.size(); i > all.size() - std::min(all.size(), kMostCosted); --i) {
+        StoredCapture& one = into.captures[i - 1];
+        if (std::isnan(into.levels.always.recordNs)) into.levels.always = all[i - 1].always;
+        if (one.steps <= 0) continue;
+        const StepTimes times = stepsAround(database, session, one, flips);
+        CaptureCost alone;
+        alone.add(times.captured, times.beside);
+        const MeasuredCost cost = alone.cost();
+        one.cost = cost.share;
+        one.costLow = cost.low;
+        one.costHigh = cost.high;
+        if (times.beside.size() < CaptureCost::kFewest) continue;
+        if (std::isnan(into.levels.stepNs)) into.levels.stepNs = median(times.beside);
+        if (!one.ofSlowest) together.add(times.captured, times.beside);
+    }
+    into.levels.capture = together.cost();
 }
 
 // Numbered, without the last where nothing is in it.
@@ -172,10 +216,9 @@ Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t sess
         if (!*connection) return noSuchSession(path, session);
         if (auto known = knownSession(**connection, path, session); !known) return known.error();
         StoredCaptures stored;
-        for (const auto& one : capturesOf(**connection, session, stored.detailBytes)) stored.captures.push_back(one.told);
-        const std::size_t all = stored.captures.size();
-        for (std::size_t i = all - std::min(all, kMostCosted); i < all; ++i)
-            if (stored.captures[i].steps > 0) stored.captures[i].cost = costOf(**connection, session, stored.captures[i]);
+        const auto all = capturesOf(**connection, session, stored.detailBytes);
+        for (const auto& one : all) stored.captures.push_back(one.told);
+        countCosts(**connection, session, all, stored);
         return stored;
     });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/captures/LevelCosts.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
 
@@ -18,14 +19,16 @@ struct StoredCapture {
     std::int64_t slices = 0;                //   what had a begin and an end: operations, kernels, ranges; none: only its sums are stored
     TimeNs from, until;                     //   where those lie, half-open
     std::int64_t bytes = 0;                 // on the disk, with its share of no other; the level of detail is counted apart
-    // How much longer its steps took than those around it that nothing disturbed, by their medians: 0.04 is 4 %. Unknown: too few of them, or it is
-    // not among the newest kMostCosted.
-    double cost = kUnknown;
+    // How much longer its steps took than those around it that nothing disturbed (CaptureCost): 0.04 is 4 %. Unknown: too few of them, a switch was
+    // flipped among its steps, or it is not among the newest kMostCosted.
+    double cost = kUnknown, costLow = kUnknown, costHigh = kUnknown;  // with 95 % confidence between the last two
+    bool ofSlowest = false;  // kept because its steps were slow, or from before that was told: its cost is not what capturing costs
 };
 constexpr std::size_t kMostCosted = 1000;
 struct StoredCaptures {
     std::vector<StoredCapture> captures;
     std::int64_t detailBytes = 0;  // of the level of detail of all of them, which is made again when it is missing
+    LevelCosts levels;             // of all of them together
 };
 Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t session);
 

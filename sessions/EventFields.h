@@ -186,6 +186,8 @@ void fields(auto& io, Like<CaptureDone> auto& e) {
     io("steps", e.steps);
     io("operations", e.operations);
     io("left_out", e.leftOut);
+    io("record_ns", e.always.recordNs);
+    io("phases_ns", e.always.phasesNs);
 }
 
 template <>

@@ -16,11 +16,12 @@ namespace stepscope::cli {
 namespace {
 
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-constexpr char kStop = 's', kQuit = 'q';
+constexpr char kStop = 's', kUser = 'u', kQuit = 'q';
 
 std::array<int, 2> pipeEnds{-1, -1};
 std::atomic<int> received{0};
 std::array<struct sigaction, kSignals.size()> former{};
+struct sigaction formerUser {};
 
 static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
 
@@ -31,9 +32,15 @@ void onSignal(int) {
     errno = saved;
 }
 
+void onUserSignal(int) {
+    const int saved = errno;
+    [[maybe_unused]] const auto count = write(pipeEnds[1], &kUser, 1);
+    errno = saved;
+}
+
 }  // namespace
 
-StopSignals::StopSignals(std::function<void()> onFirst) : m_onFirst(std::move(onFirst)) {
+StopSignals::StopSignals(std::function<void()> onFirst, std::function<void()> onUser) : m_onFirst(std::move(onFirst)), m_onUser(std::move(onUser)) {
     SS_CHECK(pipe2(pipeEnds.data(), O_CLOEXEC) == 0);
     received = 0;
     m_listener = std::thread([this] {
@@ -42,7 +49,7 @@ StopSignals::StopSignals(std::function<void()> onFirst) : m_onFirst(std::move(on
             const auto count = read(pipeEnds[0], &word, 1);
             if (count < 0 && errno == EINTR) continue;
             if (count <= 0 || word == kQuit) return;
-            m_onFirst();
+            (word == kUser ? m_onUser : m_onFirst)();
         }
     });
     struct sigaction action {};
@@ -54,10 +61,14 @@ StopSignals::StopSignals(std::function<void()> onFirst) : m_onFirst(std::move(on
         if (kSignals[i] == SIGHUP && former[i].sa_handler == SIG_IGN) continue;  // nohup means it
         sigaction(kSignals[i], &action, nullptr);
     }
+    if (!m_onUser) return;
+    action.sa_handler = onUserSignal;
+    sigaction(SIGUSR1, &action, &formerUser);
 }
 
 StopSignals::~StopSignals() {
     for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &former[i], nullptr);
+    if (m_onUser) sigaction(SIGUSR1, &formerUser, nullptr);
     while (write(pipeEnds[1], &kQuit, 1) < 0 && errno == EINTR) {
     }
     m_listener.join();

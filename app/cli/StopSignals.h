@@ -1,6 +1,6 @@
 // StopSignals: Ctrl-C, SIGTERM and a closed terminal while a run is on. The first asks for a clean stop, on a thread of its
-// own (a signal handler may do next to nothing); a second one ends the process at once with ExitCode::Killed.
-// One at a time; made by `train` on the main thread.
+// own (a signal handler may do next to nothing); a second one ends the process at once with ExitCode::Killed. SIGUSR1, where somebody wants it, ends
+// a capture and nothing else, as often as it comes. One at a time; made by `train` on the main thread.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,13 +12,14 @@ namespace stepscope::cli {
 
 class StopSignals {
 public:
-    explicit StopSignals(std::function<void()> onFirst);  // called once, on the listening thread
-    ~StopSignals();                                       // the former behaviour is back
+    // Called on the listening thread; onFirst once. Without onUser SIGUSR1 does what it did.
+    explicit StopSignals(std::function<void()> onFirst, std::function<void()> onUser = {});
+    ~StopSignals();  // the former behaviour is back
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 
 private:
-    std::function<void()> m_onFirst;
+    std::function<void()> m_onFirst, m_onUser;
     std::thread m_listener;
 };
 

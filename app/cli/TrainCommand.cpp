@@ -103,8 +103,7 @@ Status schedule(TrainOptions& options, const Workbench& workbench) {
     return {};
 }
 
-// The first round is asked for before the run begins, so that one that never comes is told at its end; each of the others when the one before is
-// done.
+// All rounds are asked for before the first step, so that those that never come are told at the end, and all of them are ended at once.
 Status scheduleProfile(TrainOptions& options) {
     if (options.profileSlowest) {
         if (options.noRecord)
@@ -125,8 +124,7 @@ Status scheduleProfile(TrainOptions& options) {
     }
     const auto captures = capturesOf(*wanted, made);
     options.request.capture = captures.front();
-    for (std::size_t i = 1; i < captures.size(); ++i)
-        options.request.scheduled.push_back({captures[i - 1].firstStep + captures[i - 1].steps, captures[i]});
+    for (std::size_t i = 1; i < captures.size(); ++i) options.request.scheduled.push_back({1, captures[i]});
     return {};
 }
 
@@ -215,7 +213,7 @@ Result<ExitCode> train(TrainOptions& options) {
     ConsoleSink sink(std::move(stepLog), StepLines(std::get<std::int64_t>(*logEvery), batchShape(options.request.config).context),
                      stderrIsTerminal());
     std::atomic<Run*> running{nullptr};
-    std::atomic<bool> stopAsked{false}, otherFailed{false};
+    std::atomic<bool> stopAsked{false}, captureEnded{false}, otherFailed{false};
     std::unique_ptr<Run> run;
     const auto stop = [&] {
         stopAsked = true;
@@ -234,12 +232,16 @@ Result<ExitCode> train(TrainOptions& options) {
         options.request.workers = others->place();
     }
     {
-        const StopSignals signals(stop);
+        const StopSignals signals(stop, [&] {
+            captureEnded = true;
+            if (Run* told = running.load()) told->send(StopCapture{});
+        });
         auto started = workbench->start(options.request, sink);
         if (!started) return started.error();
         run = std::move(*started);
         running = run.get();
         if (stopAsked) run->send(Stop{});  // asked before there was a run to tell
+        if (captureEnded) run->send(StopCapture{});
         summary = run->wait();
     }
     running = nullptr;
@@ -305,7 +307,8 @@ void addTrain(CLI::App& parent, Actions& actions) {
             ->take_last();
     command
         ->add_option("--profile", options->profile,
-                     "Record every operation of some steps, for `profile` and `sessions export-trace`: wait=N,warmup=N,active=N[,repeat=N]")
+                     "Record every operation of some steps, for `profile` and `sessions export-trace`: wait=N,warmup=N,active=N[,repeat=N]; kill "
+                     "-USR1 ends it")
         ->type_name("SCHEDULE")
         ->check([](const std::string& text) {
             const auto good = parseProfile(text);

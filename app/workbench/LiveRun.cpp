@@ -61,6 +61,12 @@ void LiveRun::send(Command command) {
         m_cancelled = true;
         m_generator.cancel();
     }
+    if (std::holds_alternative<StopCapture>(command)) {
+        // What is asked for from the begin is not asked yet.
+        const std::lock_guard lock(m_mutex);
+        m_captureEnded = true;
+        if (m_preparing) return;
+    }
     if (const auto* text = std::get_if<GenerateText>(&command); text != nullptr && text->tokens == 0) return m_generator.cutOff();
     m_commands.push(std::move(command));
 }
@@ -102,6 +108,11 @@ void LiveRun::work() {
         } else {
             const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(gpuOf(m_plan), cudaPlugin()));
             Trainer trainer(std::move(*setup));
+            {
+                const std::lock_guard lock(m_mutex);
+                m_preparing = false;
+                if (m_captureEnded) m_commands.push(StopCapture{});
+            }
             const TrainerOutcome outcome = trainer.run();
             if (outcome.state == RunState::Failed)
                 tellOthers(outcome.error);

@@ -59,7 +59,8 @@ private:
     std::atomic<bool> m_cancelled{false};
     std::atomic<bool> m_done{false};
     std::mutex m_mutex;
-    Error m_error;  // of a failed run
+    bool m_preparing = true, m_captureEnded = false;  // a person wants nothing captured of what is asked for from the begin
+    Error m_error;                                    // of a failed run
     std::int64_t m_lostCheckpoints = 0;
     Status m_stored;        // of the trainer thread; read after it has ended
     std::jthread m_thread;  // last: it uses everything above

@@ -25,6 +25,12 @@ struct CapturedOperation {
 constexpr std::size_t kMostCapturedOperations = 500;
 constexpr std::size_t kLongestOperationName = 200;  // in bytes; what is longer is cut
 
+// What is recorded of every step, captured or not, takes the trainer: of steps that were not captured. Unknown where it was not measured.
+struct RecordingCosts {
+    double recordNs = kUnknown;  // L0: to make the record of a step and hand it on
+    double phasesNs = kUnknown;  // L1, on top: to tell the phases of a step apart
+};
+
 struct CaptureDone {        // what ran in the steps that a Capture asked for
     std::int64_t step = 0;  // the last of them
     TimeNs at;
@@ -34,6 +40,7 @@ struct CaptureDone {        // what ran in the steps that a Capture asked for
     double operations = kUnknown;                                // launches of work a step
     std::int64_t leftOut = 0;                                    // kinds of operations beyond kMostCapturedOperations, those with the least time
     std::shared_ptr<const std::vector<CapturedOperation>> rows;  // most time of their own first; null: none
+    RecordingCosts always{};
 };
 
 }  // namespace stepscope

@@ -58,7 +58,9 @@ struct Measure {
     bool lossMayMove = false;  // the person agrees to values whose arithmetic differs
 };
 struct StopMeasuring {};  // what is known is kept
+struct StopCapture {};    // what is captured of the steps that were asked for is kept, and no more of them are; the slowest go on being kept
 
-using Command = std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText, Capture, Measure, StopMeasuring>;
+using Command =
+    std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText, Capture, Measure, StopMeasuring, StopCapture>;
 
 }  // namespace stepscope

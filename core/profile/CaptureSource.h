@@ -35,6 +35,7 @@ struct CaptureOutlet {
     // What captures of the session take on the disk by now, and at most; 0: as much as there is.
     std::function<std::int64_t()> stored{};
     std::int64_t cap = 0;
+    std::function<RecordingCosts()> recording{};  // what records of steps cost; asked when a capture ends and nobody listens any more
 };
 
 // Listens from when it is made until it is destroyed; beside it others may (OperationStream.h, core/base/OperationSpan.h).

@@ -28,6 +28,7 @@ void PhaseClock::enter(Phase phase) {
     if (m_phase == phase) return;
     leave();
     m_phase = phase;
+    ++m_entered;
     if (m_device.is_cpu())
         m_since = std::chrono::steady_clock::now();
     else

@@ -26,6 +26,7 @@ public:
     // Ends the last phase. Waits for the device and adds what its events measured; nothing is to wait for on a CPU, nor a second time. Ends every
     // step, so that its duration is the device's too.
     void settle();
+    std::int64_t entered() const { return m_entered; }  // phases so far
 
 private:
     struct Mark {
@@ -39,6 +40,7 @@ private:
     c10::Device m_device;
     Activity m_before;
     std::optional<Phase> m_phase;
+    std::int64_t m_entered = 0;
     std::chrono::steady_clock::time_point m_since;
     std::vector<Mark> m_marks;  // on a GPU
     StepRange m_range;

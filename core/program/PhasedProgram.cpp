@@ -66,6 +66,7 @@ StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, do
     else
         conclude(state, settings, clock, result);
     clock.settle();
+    result.phases = clock.entered();
     if (result.breakdown != Breakdown::None) return result;
     state.updates += 1;
     state.skipped += result.skipped ? 1 : 0;

@@ -24,6 +24,7 @@ struct StepResult {
     Breakdown breakdown = Breakdown::None;  // no step was made; the weights are as they were
     std::int64_t tokens = 0;                // of all workers
     std::array<std::int64_t, kPhases> phaseNs{};
+    std::int64_t phases = 0;  // that were entered, some of them more than once
 };
 
 // What really ran, asked of the libraries while the last step was executed: not what was wished for.

@@ -108,6 +108,7 @@ void addCaptured(Document& document, const RangePanes& panes, const CaptureFacts
         document.blocks.push_back(std::move(captures));
         addPastTheRows(document, kMostCaptures, facts.captures.size(), "captures; all of them are in the sums");
     }
+    if (!facts.levels.empty()) document.blocks.push_back(Paragraph{"Cost of observing, measured in this run: " + facts.levels});
     for (const std::string& note : facts.notes) document.blocks.push_back(Paragraph{note});
     if (panes.folded)
         document.blocks.push_back(

@@ -23,6 +23,7 @@ struct CaptureFacts : ReportFacts {
     std::int64_t session = 0;
     std::string about;  // a sentence on what kind of session it is; empty: a run
     std::vector<CapturedSteps> captures;
+    std::string levels;                                         // what each level of observing cost, a sentence; empty: nobody measured
     std::vector<std::string> notes;                             // what captures had to say, a sentence each
     std::vector<std::pair<std::string, std::string>> settings;  // those that differ from the preset
 };

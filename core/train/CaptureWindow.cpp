@@ -128,12 +128,23 @@ std::optional<CaptureDone> CaptureWindow::cut() {
 
 std::optional<CaptureWindow::Ending> CaptureWindow::end(std::int64_t step) {
     if (auto slowest = std::exchange(m_slowest, nullptr)) slowest->finish(step);
+    return endOfAll(step, "the run has ended");
+}
+
+CaptureWindow::Ending CaptureWindow::stop(std::int64_t step) {
+    if (auto ended = endOfAll(step, "it was ended")) return *ended;
+    return {"No capture is asked for that could be ended.", std::nullopt};
+}
+
+std::optional<CaptureWindow::Ending> CaptureWindow::endOfAll(std::int64_t step, const std::string& why) {
     const auto wanted = asked();
     if (!wanted) return std::nullopt;
-    if (auto done = cut())
-        return Ending{fmt::format("The capture has {} of {} steps: the run has ended.", done->steps, wanted->steps), std::move(done)};
-    return Ending{wanted->firstStep > step ? fmt::format("Nothing was captured: the run has ended before step {}.", wanted->firstStep)
-                                           : "Nothing was captured: the run has ended before another step.",
+    const std::string rest = m_later.empty()       ? std::string(".")
+                             : m_later.size() == 1 ? std::string(", and so before one more round.")
+                                                   : fmt::format(", and so before {} more rounds.", m_later.size());
+    if (auto done = cut()) return Ending{fmt::format("The capture has {} of {} steps: {}{}", done->steps, wanted->steps, why, rest), std::move(done)};
+    return Ending{wanted->firstStep > step ? fmt::format("Nothing was captured: {} before step {}{}", why, wanted->firstStep, rest)
+                                           : fmt::format("Nothing was captured: {} before another step{}", why, rest),
                   std::nullopt};
 }
 
@@ -142,6 +153,7 @@ CaptureDone CaptureWindow::finish() {
         if (auto loss = source->finish(m_done); !loss.empty() && m_outlet.sink != nullptr)
             m_outlet.sink->publish(LogLine{m_done.at, m_done.step, LogLevel::Warning, std::move(loss)});
     m_sources.clear();
+    if (m_outlet.recording) m_done.always = m_outlet.recording();
     takeNext();
     return std::exchange(m_done, {});
 }

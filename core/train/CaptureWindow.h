@@ -38,6 +38,9 @@ public:
         std::optional<CaptureDone> done;
     };
     std::optional<Ending> end(std::int64_t step);
+    // Likewise while the run goes on, because a person wants no more of it; the slowest steps go on being kept. Something is always told: whoever
+    // asked waits for an answer.
+    Ending stop(std::int64_t step);
 
     bool observing() const { return capturing() || (m_slowest && m_slowest->observing()); }
     const std::optional<Capture>& asked() const { return m_asked; }
@@ -46,6 +49,7 @@ private:
     bool capturing() const { return !m_sources.empty(); }
     Status askSlowest(bool on);
     CaptureDone finish();
+    std::optional<Ending> endOfAll(std::int64_t step, const std::string& why);
     void takeNext();
     std::int64_t endOfAsked() const;
     std::string fullWords() const;  // empty: there is room for more

@@ -119,9 +119,10 @@ void SlowestCapture::finish(std::int64_t step) {
     rest();
     std::erase_if(m_held, [&](const auto& one) { return !wanted(one.first); });
     makeFit(step);
+    const RecordingCosts always = m_outlet.recording ? m_outlet.recording() : RecordingCosts{};
     // Steps that follow each other are one capture.
     for (auto at = m_held.begin(); at != m_held.end();) {
-        CaptureDone done{.firstStep = at->first};
+        CaptureDone done{.firstStep = at->first, .always = always};
         do {
             for (auto& chunk : at->second.chunks) m_outlet.sink->publishChunk(std::move(chunk));
             done.step = at->first;

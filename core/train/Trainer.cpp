@@ -45,7 +45,8 @@ Trainer::Trainer(TrainerSetup setup)
                  .clock = m_setup.clock,
                  .lasting = [this] { return lastingMemory(m_state); },
                  .stored = m_setup.captureBytes,
-                 .cap = m_setup.captureCap}),
+                 .cap = m_setup.captureCap,
+                 .recording = [this] { return recordingCosts(); }}),
       m_workerTimes(m_setup.others, m_setup.sink) {
     if (!m_setup.cameFrom.empty()) m_keeper.found(m_setup.cameFrom, m_state.updates);
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
@@ -57,6 +58,7 @@ TrainerOutcome Trainer::run() {
         outcome = loop();
         if (outcome.state != RunState::Failed) keepAtEnd();
     } catch (const std::exception& thrown) {
+        m_threw = true;
         outcome = {RunState::Failed, describeException(thrown)};
         if (m_setup.others != nullptr) m_setup.others->settle();
         keepAfterFailure(outcome.error);
@@ -64,7 +66,7 @@ TrainerOutcome Trainer::run() {
     outcome.lostCheckpoints = m_lostCheckpoints;
     if (m_lostCheckpoints > 0)
         log(LogLevel::Error, fmt::format("{} of the checkpoints that were due could not be written; the log above says why.", m_lostCheckpoints));
-    endCapture();
+    tellEnded(m_capture.end(m_state.updates));
     dropMeasuring(outcome.error.sentence);
     // Memory comes back before anybody is told that the run has ended.
     m_program.release();
@@ -169,6 +171,7 @@ void Trainer::takeCommands() {
                        },
                        [&](const Measure& asked) { measure(asked); },
                        [&](const StopMeasuring&) { endMeasuring(true); },
+                       [&](const StopCapture&) { tellEnded(m_capture.stop(m_state.updates)); },
                    },
                    command);
     }
@@ -219,6 +222,7 @@ bool Trainer::trainOneStep() {
     if (result.skipped)
         log(LogLevel::Info, fmt::format("fp16 overflowed at step {}: its update is left out, and the loss scale goes from {:g} to {:g}.", attempted,
                                         result.lossScale, m_state.lossScale.scale));
+    const TimeNs recording = m_setup.clock->now();
     const StepDone done{.step = m_state.updates,
                         .at = end,
                         .duration = end - begin,
@@ -236,6 +240,7 @@ bool Trainer::trainOneStep() {
                         .operations = m_program.operations(),
                         .disturbed = disturbed || captured || measured};
     m_setup.sink->publish(done);
+    if (!captured && !measured) m_recording.add(m_setup.clock->now() - recording, result.phases);
     if (auto finished = m_capture.after(m_state.updates, begin, end, disturbed)) m_setup.sink->publish(std::move(*finished));
     m_workerTimes.add(done);
     // Two Programs in turn would say the same again and again.
@@ -243,11 +248,15 @@ bool Trainer::trainOneStep() {
     return true;
 }
 
-void Trainer::endCapture() {
-    auto ended = m_capture.end(m_state.updates);
-    if (!ended) return;
-    log(LogLevel::Warning, std::move(ended->sentence));
-    if (ended->done) m_setup.sink->publish(std::move(*ended->done));
+void Trainer::tellEnded(std::optional<CaptureWindow::Ending> capture) {
+    if (!capture) return;
+    log(LogLevel::Warning, std::move(capture->sentence));
+    if (capture->done) m_setup.sink->publish(std::move(*capture->done));
+}
+
+// Whoever observes steps would take the phases that are entered for it for a step's.
+RecordingCosts Trainer::recordingCosts() const {
+    return m_threw || !stepObservers.empty() ? RecordingCosts{} : m_recording.measure(m_state.weights.device());
 }
 
 void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {

@@ -19,6 +19,7 @@
 #include "core/train/CaptureWindow.h"
 #include "core/train/CheckpointKeeper.h"
 #include "core/train/InRunExperiment.h"
+#include "core/train/RecordingCost.h"
 #include "core/train/WorkerTimesKeeper.h"
 
 namespace stepscope {
@@ -95,7 +96,8 @@ private:
     Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
-    void endCapture();
+    void tellEnded(std::optional<CaptureWindow::Ending> capture);
+    RecordingCosts recordingCosts() const;
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     Error brokenState() const;
     BreakdownFacts factsOf(Breakdown kind, std::int64_t step, double rate) const;
@@ -134,6 +136,8 @@ private:
     CheckpointKeeper m_keeper;
     std::unique_ptr<InRunExperiment> m_measuring;
     std::string m_fallbackTold;  // RunPlan::notes, when it was last said
+    RecordingCost m_recording;
+    bool m_threw = false;  // what it trained on may be of no use any more
     CaptureWindow m_capture;
     WorkerTimesKeeper m_workerTimes;
     Error m_failure;

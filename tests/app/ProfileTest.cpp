@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "tests/app/CliFixture.h"
 
@@ -219,8 +222,61 @@ TEST_F(Profile, EndsACaptureAtItsCapAndKeepsWhatIsThere) {
     EXPECT_EQ(cli(tiny({"--profile", "active=1", "--capture-cap", "0"})).exitCode, 0) << "no cap";
 }
 
+TEST_F(Profile, SaysWhatEachLevelOfObservingCost) {
+    train({"--steps", "60", "--profile", "wait=35,warmup=1,active=4"});
+    const Json levels = rows()["levels"];
+    EXPECT_EQ(levels["L0"]["what"], "steps");
+    EXPECT_GT(levels["L0"]["ns"].get<double>(), 0);
+    EXPECT_GT(levels["L0"]["share"].get<double>(), 0);
+    EXPECT_EQ(levels["L1"]["what"], "phases");
+    EXPECT_GT(levels["L1"]["ns"].get<double>(), 0);
+    EXPECT_EQ(levels["L2"]["what"], "operations and kernels");
+    EXPECT_EQ(levels["L2"]["steps"], 4);
+    EXPECT_GE(levels["L2"]["beside"].get<int>(), 10);
+    EXPECT_LE(levels["L2"]["low"].get<double>(), levels["L2"]["share"].get<double>());
+    EXPECT_GE(levels["L2"]["high"].get<double>(), levels["L2"]["share"].get<double>());
+    EXPECT_EQ(session(1)["levels"], levels);
+    EXPECT_TRUE(session(1)["captures"][0]["cost_low"].is_number());
+    for (const Words& words : {Words{"profile", "1"}, Words{"sessions", "show", "1"}}) {
+        Words with = words;
+        with.insert(with.end(), {"--db", database()});
+        EXPECT_THAT(cli(with).out, testing::ContainsRegex("ost of observing, measured in this run: L0 steps: .* L1 phases: .* L2 operations and "
+                                                          "kernels: .*4 captured steps beside"));
+    }
+    train({"--steps", "4", "--profile", "active=1"});
+    EXPECT_THAT(cli({"profile", "2", "--db", database()}).out,
+                HasSubstr("L0 steps: not measured; L1 phases: not measured; L2 operations and kernels: not measured."));
+    EXPECT_TRUE(Json::parse(cli({"profile", "2", "--json", "--db", database()}).out)["levels"]["L2"]["share"].is_null());
+}
+
+TEST_F(Profile, AScheduleIsEndedByASignalAndTheRunGoesOn) {
+    Words words{STEPSCOPE_CLI};
+    for (const auto& word : tiny({"--steps", "100000000", "--step-log", path("log"), "--profile", "wait=90000000,active=1,repeat=3", "--json"}))
+        words.push_back(word);
+    Process process(words, options());
+    ASSERT_TRUE(waitForSteps(path("log"), 5));
+    process.send(SIGUSR1);
+    const auto told = [&] {
+        const Json shown = session(1);
+        for (const auto& line : shown["log"])
+            if (line["text"].get<std::string>().starts_with("Nothing was captured: it was ended before step 90000001, and so before 2 more rounds."))
+                return true;
+        return false;
+    };
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!told() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(told());
+    const auto made = stepLog(path("log")).size();
+    EXPECT_TRUE(waitForSteps(path("log"), made + 5)) << "it trains on";
+    process.send(SIGINT);
+    const auto finished = process.wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+}
+
 TEST_F(Profile, SaysThatARoundNeverCame) {
     const auto finished = cli(tiny({"--profile", "wait=100,active=1"}));
     EXPECT_EQ(finished.exitCode, 0);
     EXPECT_THAT(finished.err, HasSubstr("Nothing was captured"));
+    EXPECT_THAT(cli(tiny({"--profile", "wait=100,active=1,repeat=3"})).err,
+                HasSubstr("Nothing was captured: the run has ended before step 101, and so before 2 more rounds."));
 }

@@ -98,6 +98,45 @@ TEST_F(StoredCapturesOf, SayWhatCapturingCostTheStepsThemselves) {
     EXPECT_TRUE(std::isnan(storedCaptures(path, 1)->captures[1].cost)) << "six steps around are too few to tell";
 }
 
+TEST_F(StoredCapturesOf, SayWhatEachLevelOfObservingCostTheRun) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    ASSERT_TRUE(recorder);
+    const auto captured = [](std::int64_t step) { return (step >= 30 && step < 34) || (step >= 70 && step < 73) || (step >= 100 && step < 103); };
+    for (std::int64_t step = 1; step <= 130; ++step) {
+        StepDone done = sampleStep(step, {step * 1'000'000});
+        const std::int64_t usual = step <= 60 ? 1'000'000 : 500'000;
+        done.duration = {captured(step) ? usual + usual / 20 : usual};
+        if (step >= 100 && step < 103) done.duration = {4 * usual};  // of the slowest
+        done.disturbed = captured(step);
+        (*recorder)->publish(done);
+        if (step == 33) (*recorder)->publish(CaptureDone{.step = 33, .at = done.at, .firstStep = 30, .steps = 4, .operations = 41});
+        if (step == 60) (*recorder)->publish(SwitchApplied{60, done.at, "fusion", std::string("off"), std::string("step"), ""});
+        if (step == 72)
+            (*recorder)->publish(CaptureDone{
+                .step = 72, .at = done.at, .firstStep = 70, .steps = 3, .operations = 41, .always = {.recordNs = 1'000, .phasesNs = 250}});
+        if (step == 102) (*recorder)->publish(CaptureDone{.step = 102, .at = done.at, .firstStep = 100, .steps = 3});
+    }
+    ASSERT_TRUE((*recorder)->finish());
+    const auto stored = storedCaptures(path, 1);
+    ASSERT_TRUE(stored) << stored.error().sentence;
+    ASSERT_EQ(stored->captures.size(), 3u);
+    for (const std::size_t one : {0U, 1U}) {
+        EXPECT_NEAR(stored->captures[one].cost, 0.05, 1e-9) << "beside steps with the same switches";
+        EXPECT_NEAR(stored->captures[one].costLow, 0.05, 1e-9);
+        EXPECT_NEAR(stored->captures[one].costHigh, 0.05, 1e-9);
+        EXPECT_FALSE(stored->captures[one].ofSlowest);
+    }
+    EXPECT_TRUE(stored->captures[2].ofSlowest);
+    const LevelCosts& levels = stored->levels;
+    EXPECT_NEAR(levels.capture.share, 0.05, 1e-9) << "without those that were kept because they were slow";
+    EXPECT_EQ(levels.capture.steps, 7);
+    EXPECT_NEAR(levels.records(), 2e-3, 1e-9);
+    EXPECT_NEAR(levels.phases(), 5e-4, 1e-9);
+    EXPECT_EQ(text("SELECT record_ns, phases_ns FROM captures ORDER BY at_ns"), "NULL|NULL\n1000|250\nNULL|NULL\n");
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec("UPDATE switches_applied SET step = 71");
+    EXPECT_TRUE(std::isnan(storedCaptures(path, 1)->captures[1].cost)) << "a switch was flipped among its steps";
+}
+
 TEST_F(StoredCapturesOf, AreRemovedOneByOneAndGiveTheirRoomBack) {
     recordThree();
     const auto before = size();

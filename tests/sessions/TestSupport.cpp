@@ -137,7 +137,7 @@ std::vector<Event> oneOfEachKind() {
         TextGenerated{12, {2'000}, "In the", "In the beginning", false},
         TextGenerated{12, {2'010}, "In the", "In the beginning was", true},
         RecorderWaited{{2'100}, {70}},
-        CaptureDone{12, {2'150}, {9'000}, 11, 2, 263.5, 1, sampleOperations()},
+        CaptureDone{12, {2'150}, {9'000}, 11, 2, 263.5, 1, sampleOperations(), {1'250.5, 96.25}},
         CaptureDone{.step = 12, .at = {2'160}, .rows = std::make_shared<const std::vector<CapturedOperation>>()},
         ExperimentBegan{12,
                         {2'170},

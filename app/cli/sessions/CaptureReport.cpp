@@ -39,6 +39,19 @@ Json toJson(const CaptureDone& capture) {
             {"rows", rows}};
 }
 
+Json levelsJson(const LevelCosts& levels) {
+    const MeasuredCost& capture = levels.capture;
+    return {{"L0", {{"what", "steps"}, {"ns", number(levels.always.recordNs)}, {"share", number(levels.records())}}},
+            {"L1", {{"what", "phases"}, {"ns", number(levels.always.phasesNs)}, {"share", number(levels.phases())}}},
+            {"L2",
+             {{"what", "operations and kernels"},
+              {"share", number(capture.share)},
+              {"low", number(capture.low)},
+              {"high", number(capture.high)},
+              {"steps", capture.steps},
+              {"beside", capture.beside}}}};
+}
+
 std::string captureTable(const CaptureDone& capture, std::size_t mostRows) {
     using enum Table::Align;
     std::string text = captureSentence(capture) + "\n";

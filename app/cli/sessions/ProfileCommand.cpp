@@ -6,6 +6,7 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "app/cli/sessions/CaptureReport.h"
 #include "app/cli/sessions/ProfileReport.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/diagnose/RoofChoice.h"
@@ -15,6 +16,7 @@
 #include "core/analysis/captures/OperationSummary.h"
 #include "core/analysis/panes/OperationForms.h"
 #include "core/base/Format.h"
+#include "sessions/Captures.h"
 #include "sessions/DeviceShapes.h"
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
@@ -50,6 +52,7 @@ struct Beside {
     std::string counterNote;  // why there are no counters, or what they cost; empty: nobody asked
     OperationForms forms;
     Roof roof;
+    std::optional<LevelCosts> levels;  // of a run of ours
 };
 
 // What bounds it, by the roof of what it ran on.
@@ -150,6 +153,7 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const
                           : beside.roof.whyNone.empty() ? Json(nullptr)
                                                         : Json(beside.roof.whyNone)},
                  {"hardware_counters", beside.counterNote.empty() ? Json(nullptr) : Json(beside.counterNote)},
+                 {"levels", beside.levels ? levelsJson(*beside.levels) : Json(nullptr)},
                  {"lost", totals.lost},
                  {"invalid", totals.invalid}};
     if (!why.empty()) json["why"] = why;
@@ -173,6 +177,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     const TimeNs all = by == SummaryBy::Kernel ? totals.deviceTime : totals.self;
     if (by == SummaryBy::Kernel)
         text += fmt::format("{} kernels and copies took {} on GPUs.\n", format::count(totals.kernels), format::milliseconds(all.milliseconds()));
+    if (beside.levels) text += "Cost of observing, measured in this run: " + levelSentence(*beside.levels) + "\n";
     for (const auto& note : notes) text += printable(note) + "\n";
     if (!beside.counterNote.empty()) text += printable(beside.counterNote) + "\n";
     const bool counted = by == SummaryBy::Operation && beside.counters.known(), bounded = by == SummaryBy::Operation && beside.roof.known();
@@ -282,6 +287,11 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0);
         if (!roof) return roof.error();
         beside.roof = std::move(*roof);
+    }
+    if (known->kind == SessionKind::Run) {
+        const auto stored = storedCaptures(options.path(), session);
+        if (!stored) return stored.error();
+        beside.levels = stored->levels;
     }
     // Who took memory is known by operation only, and so is what was counted.
     OperationMemory& memory = beside.memory;

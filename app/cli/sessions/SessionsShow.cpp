@@ -9,6 +9,7 @@
 #include "app/cli/ab/AbReport.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "app/cli/sessions/CaptureReport.h"
 #include "app/cli/sessions/SessionJson.h"
 #include "app/cli/study/StudyReport.h"
 #include "core/analysis/flips/FlipSentence.h"
@@ -57,6 +58,8 @@ Json capturesWithSizes(const Shown& s) {
         entry["records"] = one.records;
         entry["bytes"] = one.bytes;
         entry["cost"] = number(one.cost);
+        entry["cost_low"] = number(one.costLow);
+        entry["cost_high"] = number(one.costHigh);
     }
     return all;
 }
@@ -72,6 +75,7 @@ std::string capturesText(const Shown& s) {
             std::isfinite(one.cost)
                 ? fmt::format(", its steps {:.1f} % {} than those around", 100 * std::abs(one.cost), one.cost < 0 ? "faster" : "slower")
                 : std::string());
+    if (s.captures.levels.measured()) text += fmt::format("  cost of observing, measured in this run: {}\n", levelSentence(s.captures.levels));
     if (text.empty()) return text;
     if (s.captures.detailBytes > 0) text += fmt::format("  their level of detail: {}\n", format::bytes({s.captures.detailBytes}));
     return "\ncaptures\n" + text;
@@ -96,6 +100,7 @@ Json asJson(const Shown& s) {
     all["checkpoints"] = s.points.checkpoints;
     all["captures"] = capturesWithSizes(s);
     all["capture_detail_bytes"] = s.captures.detailBytes;
+    all["levels"] = levelsJson(s.captures.levels);
     all["experiment"] = experimentJson(s.points.experiment);
     all["study"] = json::ofStudy(s.points.study, s.summary.id);
     all["log"] = s.points.log;

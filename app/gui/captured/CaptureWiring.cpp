@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kHearing = 0.2;  // s
 constexpr std::size_t kRecentSteps = 20;
+constexpr std::size_t kMostMeasured = 100;  // captures that costs are measured by
+constexpr int kLookMs = 1000;
 
 }  // namespace
 
@@ -25,7 +27,25 @@ CaptureWiring::CaptureWiring(QWidget& over, RunController& runs, RunWiring& runn
     connect(m_dialog, &CaptureDialog::scheduleRequested, this, [this, &runs, &live](const ProfileSchedule& wanted) { schedule(wanted, runs, live); });
     connect(m_dialog, &CaptureDialog::slowestRequested, this, [&runs](bool on) { runs.send(Capture{.slowest = on}); });
     connect(&running, &RunWiring::takesCommandsChanged, m_dialog, &CaptureDialog::setReady);
+    connect(m_dialog, &CaptureDialog::endRequested, this, [&runs] { runs.send(StopCapture{}); });
     connect(&live, &LiveFeed::captured, m_dialog, &CaptureDialog::setResult);
+    connect(&live, &LiveFeed::captured, this, [this, &live](const CaptureDone& capture) {
+        if (m_captured.size() == kMostMeasured) m_captured.erase(m_captured.begin());
+        m_captured.push_back(capture);
+        m_captured.back().rows = nullptr;
+        showLevels(live);
+    });
+    connect(&live, &LiveFeed::started, this, [this] {
+        m_captured.clear();
+        m_dialog->setLevels({});
+    });
+    m_look.setInterval(kLookMs);
+    connect(&m_look, &QTimer::timeout, this, [this, &live] {
+        if (m_dialog->isVisible())
+            showLevels(live);
+        else
+            m_look.stop();
+    });
     m_dialog->setReady(running.takesCommands());
 }
 
@@ -53,8 +73,13 @@ void CaptureWiring::schedule(const ProfileSchedule& wanted, RunController& runs,
     m_dialog->setRounds(rounds);
 }
 
+void CaptureWiring::showLevels(const LiveFeed& live) {
+    if (!m_captured.empty()) m_dialog->setLevels(levelsOfRun(*live.history(), m_captured));
+}
+
 void CaptureWiring::ask() {
     m_dialog->open();
+    m_look.start();
 }
 
 }  // namespace stepscope

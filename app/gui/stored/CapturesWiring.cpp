@@ -34,6 +34,7 @@ void CapturesWiring::read(qint64 session) {
             for (const StoredCapture& one : std::span(all).subspan(static_cast<std::size_t>(view.older)))
                 view.captures.push_back({one.number, one.firstStep, one.steps, one.records, one.slices, one.bytes, one.cost});
             view.detailBytes = stored->detailBytes;
+            if (stored->levels.measured()) view.levels = QString::fromStdString(levelSentence(stored->levels));
         } else {
             view.problem = QString::fromStdString(stored.error().sentence);
         }

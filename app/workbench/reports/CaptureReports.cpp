@@ -75,6 +75,7 @@ Result<report::Document> capturedReport(const Workbench& workbench, const std::s
     if (recording)
         facts.notes.insert(facts.notes.begin(), "The session was still being recorded when this was written: its last capture may not be whole.");
     for (const StoredCapture& one : stored->captures) facts.captures.push_back({one.number, one.firstStep, one.steps, one.slices, one.cost});
+    if (info->kind == SessionKind::Run && stored->levels.measured()) facts.levels = levelSentence(stored->levels);
     if (info->kind == SessionKind::Trace) facts.about = "An imported trace: names and times are those of the program that recorded it.";
     if (info->kind == SessionKind::Experiment) facts.about = "Captured by an experiment: rank 0 is its side A, rank 1 its side B.";
     if (info->kind == SessionKind::Run && info->config) {

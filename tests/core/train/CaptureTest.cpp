@@ -193,6 +193,82 @@ TEST(Capture, RoundsForWhichThereIsNoRoomAreNotMadeAndThatIsSaidOnce) {
     EXPECT_TRUE(warnings[1].starts_with("4 more captures that were asked for are not made: its captures take ")) << warnings[1];
 }
 
+TEST(Capture, IsEndedByAPersonAndKeepsWhatItHasWhileTheRunGoesOn) {
+    TinyTrainer trainer(captureConfig(12));
+    trainer.commands.push(Capture{.steps = 8, .firstStep = 3});
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 5) trainer.commands.push(StopCapture{});
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    const auto captures = trainer.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    EXPECT_EQ(captures[0].firstStep, 3);
+    EXPECT_EQ(captures[0].steps, 3);
+    EXPECT_FALSE(captures[0].rows->empty());
+    EXPECT_EQ(captureWarnings(trainer), std::vector<std::string>{"The capture has 3 of 8 steps: it was ended."});
+    std::set<std::int64_t> disturbed;
+    for (const auto& step : trainer.sink.all<StepDone>())
+        if (step.disturbed) disturbed.insert(step.step);
+    EXPECT_EQ(disturbed, (std::set<std::int64_t>{3, 4, 5})) << "nobody observes the others";
+    EXPECT_EQ(trainer.sink.all<StepDone>().size(), 12u);
+}
+
+TEST(Capture, AScheduleThatWaitsForLongIsEndedAndAnotherMayBeAskedForAtOnce) {
+    TinyTrainer trainer(captureConfig(10));
+    for (const Capture& round : capturesOf({.wait = 100'000, .warmup = 2, .active = 2, .repeat = 3}, 0)) trainer.commands.push(round);
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step == nullptr || step->step != 4) return;
+        trainer.commands.push(StopCapture{});
+        trainer.commands.push(Capture{.steps = 2});
+        trainer.commands.push(StopCapture{});  // before its first step
+        trainer.commands.push(Capture{.steps = 1, .firstStep = 8, .warmUp = 2});
+        trainer.commands.push(StopCapture{});
+        trainer.commands.push(StopCapture{});
+        trainer.commands.push(Capture{.steps = 1, .firstStep = 6});
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    const auto captures = trainer.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    EXPECT_EQ(captures[0].firstStep, 6);
+    EXPECT_EQ(captureWarnings(trainer),
+              (std::vector<std::string>{"Nothing was captured: it was ended before step 100003, and so before 2 more rounds.",
+                                        "Nothing was captured: it was ended before another step.",
+                                        "Nothing was captured: it was ended before step 8.", "No capture is asked for that could be ended."}));
+}
+
+TEST(Capture, ThatWarmsUpIsEndedWithNothingAndNobodyIsLeftListening) {
+    TinyTrainer trainer(captureConfig(10));
+    trainer.commands.push(Capture{.steps = 2, .firstStep = 7, .warmUp = 3});
+    bool listening = false;
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step == nullptr) return;
+        if (step->step == 5) trainer.commands.push(StopCapture{});
+        listening = listening || (step->step > 5 && !stepObservers.empty());
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    EXPECT_TRUE(trainer.sink.all<CaptureDone>().empty());
+    EXPECT_EQ(captureWarnings(trainer), std::vector<std::string>{"Nothing was captured: it was ended before step 7."});
+    EXPECT_FALSE(listening);
+}
+
+TEST(Capture, SaysWhatRecordingEveryStepTakesOnceEnoughWereNotCaptured) {
+    TinyTrainer trainer(captureConfig(14));
+    trainer.commands.push(Capture{.steps = 1, .firstStep = 3});
+    trainer.commands.push(Capture{.steps = 1, .firstStep = 12});
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    const auto captures = trainer.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 2u);
+    EXPECT_TRUE(std::isnan(captures[0].always.recordNs)) << "two steps are too few";
+    EXPECT_TRUE(std::isnan(captures[0].always.phasesNs));
+    EXPECT_GT(captures[1].always.recordNs, 0);
+    EXPECT_GT(captures[1].always.phasesNs, 0);
+    const auto steps = trainer.sink.all<StepDone>();
+    EXPECT_EQ(steps.size(), 14u);
+    EXPECT_LT(captures[1].always.phasesNs, 1e9) << "of the phases of one step";
+}
+
 TEST(Capture, MayBeAskedForAgainAHundredTimes) {
     TinyTrainer trainer(captureConfig(120));
     trainer.sink.onEvent = [&](const Event& event) {

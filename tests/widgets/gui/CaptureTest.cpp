@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTableWidget>
@@ -85,6 +86,40 @@ TEST_F(WindowCaptureTest, IsAskedForRoundsOfAScheduleAndMakesThemAll) {
     EXPECT_TRUE(bySchedule->isEnabled()) << "once more";
 }
 
+TEST_F(WindowCaptureTest, AScheduleThatWaitsIsEndedAndTheRunGoesOn) {
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    ask();
+    auto* bySchedule = dialog().findChildren<QPushButton*>().at(1);
+    auto* end = dialog().findChildren<QPushButton*>().at(2);
+    ASSERT_EQ(end->text(), "End capture");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return bySchedule->isEnabled(); }));
+    EXPECT_FALSE(end->isEnabled()) << "nothing is asked for";
+    EXPECT_TRUE(dialog().levels().contains("L2 operations and kernels: not measured yet")) << dialog().levels().toStdString();
+    const auto fields = dialog().findChildren<QSpinBox*>();
+    for (const auto& [field, value] : {std::pair(1, 300), std::pair(2, 1), std::pair(3, 2), std::pair(4, 2)}) fields[field]->setValue(value);
+    QTest::mouseClick(bySchedule, Qt::LeftButton);
+    ASSERT_TRUE(dialog().isWaiting());
+    picture(dialog(), "capture-waiting");
+    QTest::mouseClick(end, Qt::LeftButton);
+    EXPECT_FALSE(dialog().isWaiting());
+    EXPECT_FALSE(end->isEnabled());
+    EXPECT_TRUE(bySchedule->isEnabled());
+    const auto said = [&] {
+        LogModel& log = place->stage().live().log();
+        for (int row = 0; row < log.rowCount(); ++row)
+            if (log.index(row).data(LogModel::SentenceRole).toString().contains("Nothing was captured: it was ended")) return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor(said, 5000));
+    int captured = 0;
+    QObject::connect(&place->stage().live(), &LiveFeed::captured, &dialog(), [&] { ++captured; });
+    ASSERT_TRUE(reaches(700)) << "beyond all rounds";
+    EXPECT_EQ(captured, 0);
+    EXPECT_EQ(dialog().sentence(), "Ended: no more of these steps are captured, and what was captured of them is kept.");
+}
+
 TEST_F(WindowCaptureTest, SaysThatThereIsNoRunAndWhenItsRunHasEnded) {
     open();
     ask();
@@ -162,6 +197,33 @@ TEST(CaptureDialog, ShowsEveryKindOfOperationWithItsShare) {
     EXPECT_EQ(dialog.sentence(), "The run has ended before a step was captured.");
 }
 
+TEST(CaptureDialog, SaysWhatEachLevelCostsWhereAPersonChooses) {
+    CaptureDialog dialog;
+    EXPECT_EQ(dialog.levels(),
+              "What observing costs, measured in this run:\nL0 steps: not measured yet\nL1 phases: not measured yet\nL2 operations and kernels: not "
+              "measured yet");
+    const auto slowest = [&] {
+        for (const QLabel* label : dialog.findChildren<QLabel*>())
+            if (label->accessibleName() == "What keeping the slowest costs") return label->text();
+        return QString();
+    };
+    EXPECT_EQ(slowest(), "L2 at every step: not measured yet, a capture measures it");
+    dialog.setLevels({.stepNs = 1e7,
+                      .always = {.recordNs = 2'000, .phasesNs = 300},
+                      .capture = {.share = 0.031, .low = 0.012, .high = 0.05, .steps = 6, .beside = 50}});
+    EXPECT_EQ(dialog.levels(),
+              "What observing costs, measured in this run:\nL0 steps: 0.020 % of a step (2.00\u202Fµs)\nL1 phases: 0.003 % of a step "
+              "(0.300\u202Fµs)\nL2 operations and kernels: +3.1 % (95 %: +1.2 % to +5.0 %), 6 captured steps beside 50");
+    EXPECT_EQ(slowest(), "L2 at every step: +3.1 % (95 %: +1.2 % to +5.0 %)");
+    dialog.setReady(true);
+    dialog.show();
+    for (const Theme theme : {Theme::Dark, Theme::Light}) {
+        applyStyle(*qApp, theme);
+        QCoreApplication::processEvents();
+        WindowTest::picture(dialog, theme == Theme::Dark ? "capture-levels-dark" : "capture-levels");
+    }
+}
+
 TEST(CaptureDialog, CountsTheRoundsOfAScheduleThatAreStillToCome) {
     CaptureDialog dialog;
     EXPECT_FALSE(dialog.findChildren<QPushButton*>().at(1)->isEnabled()) << "no run";
@@ -197,6 +259,15 @@ TEST(CaptureDialog, CountsTheRoundsOfAScheduleThatAreStillToCome) {
     dialog.setRounds(capturesOf(*asked, 1200));
     dialog.setReady(false);
     EXPECT_EQ(dialog.sentence(), "The run has ended with 3 of the rounds still to come.");
+    dialog.setReady(true);
+    dialog.setRounds(capturesOf(*asked, 1200));
+    int ended = 0;
+    QObject::connect(&dialog, &CaptureDialog::endRequested, &dialog, [&] { ++ended; });
+    QTest::mouseClick(dialog.findChildren<QPushButton*>().at(2), Qt::LeftButton);
+    EXPECT_EQ(ended, 1);
+    EXPECT_FALSE(dialog.isWaiting());
+    dialog.setResult(CaptureDone{.step = 1243, .firstStep = 1242, .steps = 2});
+    EXPECT_EQ(dialog.sentence(), "Steps 1\u202F242 to 1\u202F243 are captured.") << "what the run has of it";
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 namespace stepscope {
 namespace {
 
+constexpr const char* kNotYet = "not measured yet";
 constexpr int kUsualSteps = 3;  // enough for a share that does not change from step to step
 
 QString words(const std::string& text) {
@@ -52,6 +53,13 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
         "000 before them "
         "are kept, the 20 slowest at most, each with its neighbours; they are stored when this is switched off or the run ends. The log says what it "
         "cost.");
+    m_slowestCost = new QLabel;
+    m_slowestCost->setAccessibleName("What keeping the slowest costs");
+    m_levels = sentenceLabel(Tone::Muted);
+    m_levels->setAccessibleName("What each level of observing costs");
+    m_levels->setToolTip(
+        "L0 and L1 are always recorded: what that takes the trainer is measured when a capture ends. L2 is a capture: how much longer its steps took "
+        "than those around it that nothing disturbed, the middle of all ratios of one and the other, with its interval.");
     struct Field {
         const char *label, *name, *tip;
         std::int64_t least, most, usual;
@@ -85,6 +93,9 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     fields->addWidget(m_repeat);
     m_sentence = sentenceLabel(Tone::Muted);
     m_sentence->setAccessibleName("What the capture saw");
+    m_end = new QPushButton("End capture");
+    m_end->setAutoDefault(false);
+    m_end->setToolTip("No more of the steps that were asked for are captured. What is captured so far is kept, and the run goes on.");
 
     m_table = new QTableWidget;
     const QStringList heads{"operation", "kind", "phase", "role", "operations a step", "time a step", "share"};
@@ -103,13 +114,21 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(head);
     layout->addLayout(fields);
-    layout->addWidget(m_slowest);
+    auto* slowest = new QHBoxLayout;
+    slowest->addWidget(m_slowest);
+    slowest->addWidget(m_slowestCost);
+    slowest->addStretch();
+    slowest->addWidget(m_end);
+    layout->addLayout(slowest);
+    layout->addWidget(m_levels);
     layout->addWidget(m_sentence);
     layout->addWidget(m_table, 1);
-    resize(720, 380);
+    resize(720, 460);
     connect(m_capture, &QPushButton::clicked, this, &CaptureDialog::ask);
     connect(m_repeat, &QPushButton::clicked, this, &CaptureDialog::askRounds);
     connect(m_slowest, &QCheckBox::clicked, this, &CaptureDialog::slowestRequested);
+    connect(m_end, &QPushButton::clicked, this, &CaptureDialog::end);
+    setLevels({});
     showState();
 }
 
@@ -134,6 +153,29 @@ ProfileSchedule CaptureDialog::schedule() const {
 
 void CaptureDialog::askRounds() {
     if (m_ready && !m_waiting) Q_EMIT scheduleRequested(schedule());
+}
+
+// Whatever the run has of it comes as a result; where it has nothing, nothing comes.
+void CaptureDialog::end() {
+    if (!m_waiting) return;
+    m_toCome.clear();
+    m_waiting = false;
+    showState();
+    m_sentence->setText("Ended: no more of these steps are captured, and what was captured of them is kept.");
+    Q_EMIT endRequested();
+}
+
+void CaptureDialog::setLevels(const LevelCosts& levels) {
+    QStringList lines{"What observing costs, measured in this run:"};
+    for (const LevelWords& one : levelWords(levels, kNotYet)) lines << QString("%1 %2: %3").arg(words(one.level), words(one.what), words(one.cost));
+    m_levels->setText(lines.join('\n'));
+    const std::string each = costText(levels.capture);
+    m_slowestCost->setText(each.empty() ? QString("L2 at every step: not measured yet, a capture measures it")
+                                        : QString("L2 at every step: %1").arg(words(each)));
+}
+
+QString CaptureDialog::levels() const {
+    return m_levels->text();
 }
 
 void CaptureDialog::setRounds(const std::vector<Capture>& rounds) {
@@ -181,6 +223,7 @@ void CaptureDialog::showState() {
     for (QSpinBox* field : m_rounds) field->setEnabled(m_ready && !m_waiting);
     m_sentence->setTone(Tone::Muted);
     m_slowest->setEnabled(m_ready);
+    m_end->setEnabled(m_waiting);
     if (m_waiting && !m_toCome.empty())
         m_sentence->setText(roundsText() + " A captured step takes longer than others, and is left out where steps are compared.");
     else if (m_waiting)

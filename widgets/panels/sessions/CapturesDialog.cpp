@@ -181,7 +181,8 @@ void CapturesDialog::showState() {
                      ? QString(", and %1 for their level of detail, which is made again when it is missing").arg(roomText(m_view.detailBytes))
                      : QString(),
                  m_view.older > 0 ? QString(" %1 before them are not listed here; stepscope-cli sessions show lists all.").arg(manyText(m_view.older))
-                                  : QString()));
+                                  : QString()) +
+        (m_view.levels.isEmpty() ? QString() : "\nCost of observing, measured in this run: " + m_view.levels));
 }
 
 }  // namespace stepscope

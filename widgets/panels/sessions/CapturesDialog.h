@@ -24,6 +24,7 @@ struct CapturesView {
     qint64 detailBytes = 0;  // of the level of detail of all of them
     QString problem;         // why they cannot be read
     qint64 older = 0;        // that are not listed, because there are too many
+    QString levels{};        // what each level of observing cost; empty: nobody measured
 };
 
 class CapturesDialog : public SessionDialog {

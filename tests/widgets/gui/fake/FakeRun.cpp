@@ -280,6 +280,11 @@ bool FakeRun::obey(const Command& command) {
                 judge(true, "inconclusive");
                 return true;
             },
+            [this](const StopCapture&) {
+                m_rounds.clear();
+                publish(LogLine{m_clock.now(), m_step, LogLevel::Warning, "Nothing was captured: it was ended before another step."});
+                return true;
+            },
             [this](const Capture& wanted) {
                 if (wanted.slowest) {
                     publish(LogLine{m_clock.now(), m_step, LogLevel::Info,
