@@ -20,6 +20,7 @@
 #include "core/trace/WorkerTimes.h"
 #include "sessions/exporters/ProtoMessage.h"
 #include "sessions/record/ChunkPacking.h"
+#include "sessions/wire/EventWire.h"
 
 #define FUZZER(name) extern "C" int name(const std::uint8_t* bytes, std::size_t size);
 STEPSCOPE_FUZZERS
@@ -134,6 +135,14 @@ std::vector<std::string> seeds() {
     packet(ProtoMessage().whole(8, 120).message(11, ProtoMessage().whole(9, 4).whole(11, 3).real(44, 2.5)));
     packet(ProtoMessage().whole(8, 150).message(11, ProtoMessage().whole(9, 2).whole(11, 2)));
     all.push_back('\7' + trace.text());
+    // What two processes say to each other, the first byte as WireFuzz takes it: the payload of an event, of a command, and two frames.
+    const auto text = [](const FrameBytes& bytes) { return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()); };
+    SessionInfo info;
+    info.tags = {"a"};
+    const FrameBytes begun = eventToBytes(1, SessionStarted{3, std::make_shared<const SessionInfo>(info), false});
+    all.push_back('\3' + text(begun));
+    all.push_back('\5' + text(commandToBytes(GenerateText{.prompt = "In the", .stop = {"."}})));
+    all.push_back('\x80' + text(frameOf(FrameType::Event, begun)) + text(frameOf(FrameType::Command, commandToBytes(Flip{"amp", Value{0.5}}))));
     all.push_back(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25));
     return all;
 }

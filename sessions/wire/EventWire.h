@@ -1,0 +1,38 @@
+// Every Event, Chunk and Command as the payload of a frame, and back. Events and chunks carry a number, one more with each, so that whoever reads
+// them knows that none is missing. What is read is a stranger's: one sentence with the place of the byte where it cannot be. Pure functions; any
+// thread.
+#pragma once
+#include <cstdint>
+
+#include "core/events/Command.h"
+#include "core/events/Event.h"
+#include "sessions/wire/Frame.h"
+
+namespace stepscope {
+
+class WireWriter;
+class WireReader;
+
+struct NumberedEvent {
+    std::uint64_t number = 0;
+    Event event;
+};
+struct NumberedChunk {
+    std::uint64_t number = 0;
+    Chunk chunk;
+};
+
+FrameBytes eventToBytes(std::uint64_t number, const Event& event);
+Result<NumberedEvent> eventFromBytes(const FrameBytes& payload);
+FrameBytes chunkToBytes(std::uint64_t number, const Chunk& chunk);
+Result<NumberedChunk> chunkFromBytes(const FrameBytes& payload);
+FrameBytes commandToBytes(const Command& command);
+Result<Command> commandFromBytes(const FrameBytes& payload);
+// Within something else.
+void writeCommand(WireWriter& io, const Command& command);
+Command readCommand(WireReader& io);
+
+// Of the names, kinds and order of all fields that cross. Two programs that agree on it understand each other.
+std::uint64_t wireLayout();
+
+}  // namespace stepscope

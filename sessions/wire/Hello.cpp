@@ -1,0 +1,70 @@
+#include "sessions/wire/Hello.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "core/base/Utf8.h"
+#include "sessions/wire/EventWire.h"
+#include "sessions/wire/WireIo.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kLongestVersion = 100, kLongestHost = 200;
+
+Error otherVersion(const std::string& theirs, std::uint64_t protocol) {
+    return makeError(
+        ErrorCode::Unsupported,
+        fmt::format("The engine is Stepscope {} (protocol {}) and this program is Stepscope {} (protocol {}); install the same version on both.",
+                    theirs.empty() ? "of an unknown version" : printable(theirs), protocol, STEPSCOPE_VERSION, kWireVersion));
+}
+
+}  // namespace
+
+std::string hostName() {
+    std::array<char, kLongestHost + 1> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+    return printable(name.data());
+}
+
+Hello ownHello(Machine machine) {
+    return {.protocol = kWireVersion, .program = STEPSCOPE_VERSION, .layout = wireLayout(), .host = hostName(), .machine = std::move(machine)};
+}
+
+FrameBytes helloToBytes(const Hello& hello) {
+    WireWriter io;
+    io.bytes().whole(hello.protocol);
+    io.bytes().text(hello.program);
+    io.bytes().whole(hello.layout);
+    io("host", hello.host);
+    io("machine", hello.machine);
+    return io.take();
+}
+
+Result<Hello> helloFrom(const Frame& frame) {
+    if (frame.type != FrameType::Hello)
+        return makeError(ErrorCode::Damaged, "What answered is no engine of Stepscope: its first frame does not say who it is.");
+    WireReader io(frame.payload);
+    Hello hello;
+    hello.protocol = io.bytes().whole();
+    hello.program = io.bytes().text(kLongestVersion);
+    // What follows in another version nobody knows.
+    if (frame.version != kWireVersion || hello.protocol != kWireVersion || (io.bytes().good() && hello.program != STEPSCOPE_VERSION))
+        return otherVersion(hello.program, frame.version != kWireVersion ? frame.version : hello.protocol);
+    hello.layout = io.bytes().whole();
+    if (io.bytes().good() && hello.layout != wireLayout())
+        return makeError(
+            ErrorCode::Unsupported,
+            fmt::format(
+                "The engine is another build of Stepscope {} than this program: its events have other fields; install the same build on both.",
+                STEPSCOPE_VERSION));
+    hello.host = io.bytes().text(kLongestHost);
+    io("machine", hello.machine);
+    if (const Status good = io.finished("The engine's first frame"); !good) return good.error();
+    hello.host = printable(hello.host);
+    return hello;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,28 @@
+// The first frame of an engine that runs apart: which Stepscope it is, and what machine it is on. It alone is understood by other versions, so that
+// one sentence can name both. Pure functions; any thread.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "core/events/Machine.h"
+#include "sessions/wire/Frame.h"
+
+namespace stepscope {
+
+struct Hello {
+    std::uint64_t protocol = kWireVersion;
+    std::string program;       // its version
+    std::uint64_t layout = 0;  // wireLayout()
+    std::string host;          // the machine's name
+    Machine machine;
+};
+
+// Of this program.
+Hello ownHello(Machine machine);
+std::string hostName();  // printable, at most 200 bytes
+
+FrameBytes helloToBytes(const Hello& hello);
+// Refused with a sentence that names both versions where it is not this program's.
+Result<Hello> helloFrom(const Frame& frame);
+
+}  // namespace stepscope

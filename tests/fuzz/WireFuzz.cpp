@@ -1,0 +1,82 @@
+// Any bytes as what another process says over a pipe: frames, and what is in them, or one sentence; what is read can be said again and is read as the
+// same. The first byte chooses whether they are frames or the payload of one.
+#include <algorithm>
+
+#include "core/base/Check.h"
+#include "sessions/wire/EventWire.h"
+#include "sessions/wire/Hello.h"
+
+namespace {
+
+using namespace stepscope;
+
+template <class T>
+bool isOneSentence(const Result<T>& refused) {
+    const std::string& sentence = refused.error().sentence;
+    return sentence.ends_with('.') && sentence.find('\n') == std::string::npos;
+}
+
+void readPayload(const Frame& frame) {
+    switch (frame.type) {
+        case FrameType::Hello: {
+            const auto hello = helloFrom(frame);
+            SS_CHECK(hello || isOneSentence(hello));
+            return;
+        }
+        case FrameType::Event: {
+            const auto one = eventFromBytes(frame.payload);
+            if (!one) {
+                SS_CHECK(isOneSentence(one));
+                return;
+            }
+            const FrameBytes said = eventToBytes(one->number, one->event);
+            const auto again = eventFromBytes(said);
+            SS_CHECK(again && eventToBytes(again->number, again->event) == said);
+            return;
+        }
+        case FrameType::Chunk: {
+            const auto one = chunkFromBytes(frame.payload);
+            if (!one) {
+                SS_CHECK(isOneSentence(one));
+                return;
+            }
+            const auto again = chunkFromBytes(chunkToBytes(one->number, one->chunk));
+            SS_CHECK(again && again->chunk.kind == one->chunk.kind && again->chunk.bytes == one->chunk.bytes);
+            return;
+        }
+        default: {
+            const auto one = commandFromBytes(frame.payload);
+            if (!one) {
+                SS_CHECK(isOneSentence(one));
+                return;
+            }
+            const FrameBytes said = commandToBytes(*one);
+            const auto again = commandFromBytes(said);
+            SS_CHECK(again && commandToBytes(*again) == said);
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    if (size == 0) return 0;
+    const auto* data = reinterpret_cast<const std::byte*>(bytes + 1);
+    if (bytes[0] < 128) {
+        const FrameType type = static_cast<FrameType>(1 + bytes[0] % static_cast<int>(kLastFrameType));
+        readPayload({.type = type, .version = kWireVersion, .payload = FrameBytes(data, data + size - 1)});
+        return 0;
+    }
+    FrameReader frames;
+    for (std::size_t at = 0; at < size - 1; at += 7) {
+        frames.add(data + at, std::min<std::size_t>(7, size - 1 - at));
+        while (true) {
+            const auto frame = frames.next();
+            SS_CHECK(frame || isOneSentence(frame));
+            if (!frame) return 0;
+            if (!*frame) break;
+            readPayload(**frame);
+        }
+    }
+    return 0;
+}
