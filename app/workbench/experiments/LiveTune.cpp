@@ -15,6 +15,7 @@
 #include "core/base/Format.h"
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
+#include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
 #include "core/experiment/StudyRows.h"
 #include "core/memory/HostAllocator.h"
