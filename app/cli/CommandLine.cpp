@@ -64,6 +64,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addSwitches(m_app, m_actions);
     addConfig(m_app, m_actions);
     addWorkers(m_app, m_actions);
+    addEngine(m_app, m_actions);
     addLrRange(m_app, m_actions);
     acceptStrayWords(m_app);
 }

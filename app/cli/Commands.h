@@ -38,6 +38,7 @@ void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);
 void addConfig(CLI::App& parent, Actions& actions);
 void addWorkers(CLI::App& parent, Actions& actions);
+void addEngine(CLI::App& parent, Actions& actions);
 
 CLI::Validator notEmpty(const std::string& option);
 // Of what writes a file.

@@ -27,11 +27,17 @@ std::string commandLineOf(const Options& options) {
     return (QFileInfo::exists(built) ? QFileInfo(built).canonicalFilePath() : here + "/stepscope-cli").toStdString();
 }
 
+// The words that start a process for each run; none: it is trained in this one.
+std::vector<std::string> engineOf(const Options& options) {
+    if (!options.engine) return {};
+    return {commandLineOf(options), "engine"};
+}
+
 }  // namespace
 
 Workplace::Workplace(const Options& options)
     : m_options(options),
-      m_runs(m_live),
+      m_runs(m_live, engineOf(options)),
       m_reader(databaseOf(options)),
       m_replay(databaseOf(options), m_replayed),
       m_stage({m_window.experiment(), m_window.livePage(), m_window.transport(), m_window.textPage(), m_window.log()}, m_live, m_replayed),

@@ -11,6 +11,7 @@
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/Starts.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/engine/EngineRun.h"
 #include "app/workbench/experiments/StudyRequests.h"
 #include "app/workbench/process/LibraryWarnings.h"
 #include "app/workbench/process/WorkerWaits.h"
@@ -66,6 +67,7 @@ public:
         if (!request.name.empty())
             if (auto good = checkSessionName(request.name); !good) return good.error();
         request.config = *config;
+        if (!request.engine.empty()) return startEngineRun(std::move(request), m_registry, sink);
         if (request.localWorkers > 1) return startLocalRun(*this, std::move(request), sink);
         if (request.workers.rank != 0) {
             request.record = false;

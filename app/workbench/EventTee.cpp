@@ -94,7 +94,7 @@ void EventTee::note(const Event& event) {
 
 std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
     std::lock_guard lock(m_mutex);
-    if (!ended(end.state) || m_curve.seen() == 0) return std::nullopt;
+    if (!m_hasLastWords || !ended(end.state) || m_curve.seen() == 0) return std::nullopt;
     // A range test may well end by breaking down.
     if (m_info->config->schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve.values()))};
     if (end.state == RunState::Failed) return std::nullopt;  // it has said why

@@ -18,7 +18,8 @@ namespace stepscope {
 
 class EventTee final : public EventSink {
 public:
-    explicit EventTee(EventSink& listener) : m_listener(listener) {}
+    // hasLastWords: of events that come from another process, its own tee has said what there is to say at the end.
+    explicit EventTee(EventSink& listener, bool hasLastWords = true) : m_listener(listener), m_hasLastWords(hasLastWords) {}
 
     void publish(Event event) override;
     void publishChunk(ChunkPtr chunk) override;
@@ -36,6 +37,7 @@ private:
     std::optional<LogLine> lastWords(const StateChanged& end) const;
 
     EventSink& m_listener;
+    const bool m_hasLastWords;
     std::shared_ptr<Recorder> m_recorder;
     mutable std::mutex m_mutex;
     RunSummary m_summary;

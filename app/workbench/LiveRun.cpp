@@ -15,6 +15,7 @@
 #include "app/workbench/StartingState.h"
 #include "app/workbench/Starts.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/engine/SessionKeeper.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/process/LibraryWarnings.h"
 #include "core/events/Event.h"
@@ -155,15 +156,9 @@ void LiveRun::tellWaits() {
 
 // The run is over: what it took beside what was foretold, and what is known now of runs like it.
 void LiveRun::tellForecast() {
-    if (!m_recorder) return;
-    if (m_workers) return;  // what several take together says nothing of one that trains alone
-    const RunTook took = m_tee.took();
-    keepTimedSteps(database(), took, m_recorder->session(), m_request.config, m_registry->machine());
-    // One that ended early was not foretold.
-    if (!m_timeForecast || !took.asBegun || m_tee.summary().state != RunState::Finished || m_tee.lastStep() < m_request.config.steps) return;
-    m_timeForecast->measuredSeconds = took.stepSeconds + took.validationSeconds + took.checkpointSeconds;
-    (void)storeForecast(database(), m_recorder->session(), *m_timeForecast);
-    m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, forecastOutcome(*m_timeForecast)});
+    if (!m_foretold) return;
+    if (const auto said = m_foretold->end(m_tee.took(), m_tee.summary(), m_request.config, m_registry->machine()))
+        m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, *said});
 }
 
 Result<TrainerSetup> LiveRun::prepare() {
@@ -205,11 +200,17 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.sink = &m_tee;
     setup.commands = &m_commands;
     if (m_request.capture) m_commands.push(*m_request.capture);
-    setup.captureBytes = [this] { return m_recorder ? m_recorder->chunkBytes() : 0; };
+    setup.captureBytes = [this]() -> std::int64_t {
+        if (m_recorder) return m_recorder->chunkBytes();
+        return m_request.keeper != nullptr ? m_request.keeper->chunkBytes() : 0;
+    };
     setup.captureCap = m_request.captureCap;
     setup.disturbances = &m_generator.busy();
     setup.questionOf = [this](const RunConfig& a, const RunConfig& b) { return questionKey(a, b, false, m_registry->machine()); };
-    setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
+    setup.mustWait = [this] {
+        if (m_recorder) return m_recorder->blocked();
+        return m_request.keeper != nullptr && m_request.keeper->blocked();
+    };
     setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) -> Status {
         if (const std::string why = m_workers ? whyNotShared(to) : ""; !why.empty()) return makeError(ErrorCode::Unsupported, why);
         return checkMemoryOfFlip(*m_registry, from, to, vocabulary);
@@ -327,7 +328,12 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     if (!told) return told.error();
     SessionInfo info = std::move(*told);
     std::int64_t session = 0;
-    if (m_request.record) {
+    if (m_request.record && m_request.keeper != nullptr) {
+        const auto place = m_request.keeper->open(info, m_clock.now());
+        if (!place) return place.error();
+        session = place->session;
+        m_checkpointFolder = place->checkpointFolder;
+    } else if (m_request.record) {
         std::optional<Recorder::GoneOn> before;
         if (goesOn()) before = Recorder::GoneOn{m_restart->session, m_restart->checkpoint};
         auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_cancelled, std::move(before));
@@ -346,13 +352,11 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
     if (m_workers) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_workers->description(m_plan, setup.origin.threads)});
+    // What several workers take together says nothing of one that trains alone.
     if (m_recorder && !m_workers) {
-        m_timeForecast = forecastFrom(database(), m_plan, m_registry->machine(), corpus.trainTokens, setup.state.updates);
-        if (m_timeForecast) {
-            (void)storeForecast(database(), session, *m_timeForecast);
-            m_tee.publish(
-                LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, fmt::format("Expected to take {}.", forecastWords(*m_timeForecast))});
-        }
+        m_foretold.emplace(database(), session);
+        if (const auto said = m_foretold->begin(m_plan, m_registry->machine(), corpus.trainTokens, setup.state.updates))
+            m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, *said});
     }
     for (const auto& note : notes) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, note});
     if (!m_checkpointFolder.empty()) {

@@ -9,6 +9,7 @@
 #include "app/workbench/EventTee.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/ScheduledCommands.h"
+#include "app/workbench/diagnose/ForetoldTime.h"
 #include "app/workbench/text/GeneratorThread.h"
 #include "app/workbench/workers/RunWorkers.h"
 #include "core/optimizations/registry/Registry.h"
@@ -45,7 +46,7 @@ private:
     RunPlan m_plan;
     std::shared_ptr<const Registry> m_registry;
     RunForecast m_forecast;
-    std::optional<StoredForecast> m_timeForecast;
+    std::optional<ForetoldTime> m_foretold;
     SessionClock m_clock;
     Channel<Command> m_commands;
     ScheduledCommands m_scheduled;

@@ -25,6 +25,8 @@
 
 namespace stepscope {
 
+class SessionKeeper;
+
 // Taken at the step boundary before `step`, counted from 1.
 struct ScheduledCommand {
     std::int64_t step = 1;
@@ -54,6 +56,9 @@ struct RunRequest {
     // program (workers/LocalRun.h).
     int localWorkers = 1;
     std::string workerProgram{};
+    // Not empty: the run is trained by a process of its own, started with these words (engine/EngineRun.h). The session is kept by this process.
+    std::vector<std::string> engine{};
+    SessionKeeper* keeper = nullptr;  // in that process: who keeps the session, in place of a database; outlives the run
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?

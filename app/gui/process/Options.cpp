@@ -21,9 +21,10 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         database("db", "Database of sessions.", "FILE"), session("session", "Open a stored session as a replay.", "ID"),
         theme("theme", "light, dark or system.", "THEME"), screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
         after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
+        engine("engine", "Train in a process of its own: if it is killed, or a driver takes it down, the window stays."),
         canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
     parser.addPositionalArgument("FILE", "Traces and logs to import and show.", "[FILE...]");
-    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, canShow});
+    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, engine, canShow});
 
     const QString hint = " stepscope --help lists the options.";
     if (!parser.parse(arguments)) {
@@ -40,6 +41,7 @@ ParsedOptions parseOptions(const QStringList& arguments) {
     for (const QString& file : options.files)
         if (!QFileInfo::exists(file)) return wrong(QString("\"%1\" is neither an option nor a file that can be imported.").arg(file) + hint);
     options.demo = parser.isSet(demo);
+    options.engine = parser.isSet(engine);
     options.canShow = parser.isSet(canShow);
     options.settings = parser.values(set);
     for (const QString& setting : options.settings)

@@ -1,5 +1,5 @@
-// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size, --can-show, and files to import. Read
-// before Qt looks for a display, so that a wrong option and --help answer on any machine. Called by main().
+// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size, --engine, --can-show, and files to
+// import. Read before Qt looks for a display, so that a wrong option and --help answer on any machine. Called by main().
 #pragma once
 #include <QSize>
 #include <QString>
@@ -15,6 +15,7 @@ struct Options {
     QStringList settings;  // KEY=VALUE, what the demonstration runs with beyond its preset
     QString database;      // empty = the default one
     QString commandLine;   // its program, of which other workers are processes; empty = the one beside this program
+    bool engine = false;   // runs are trained by a process of the command line's program
     qint64 session = 0;    // > 0: opened as a replay
     std::optional<Theme> theme;
     QString screenshot;  // file; empty = none

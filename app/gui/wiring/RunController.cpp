@@ -9,7 +9,8 @@
 #include "app/workbench/PresetChoice.h"
 
 namespace stepscope {
-RunController::RunController(LiveFeed& feed, QObject* parent) : QObject(parent), m_feed(feed) {}
+RunController::RunController(LiveFeed& feed, std::vector<std::string> engine, QObject* parent)
+    : QObject(parent), m_feed(feed), m_engine(std::move(engine)) {}
 
 RunController::~RunController() {
     m_leaving = true;                // for a run that the thread has just begun and nobody here has heard of
@@ -49,6 +50,7 @@ void RunController::setPhase(Phase phase) {
 void RunController::start(RunRequest request) {
     if (busy() || m_workbench == nullptr) return;
     m_request = std::move(request);
+    m_request.engine = m_engine;
     m_stopWhenStarted = m_measuring = false;
     m_early.clear();
     setPhase(Phase::Starting);

@@ -24,7 +24,8 @@ class RunController : public QObject {
 public:
     enum class Phase { None, Starting, Live, Stopping };
 
-    explicit RunController(LiveFeed& feed, QObject* parent = nullptr);
+    // engine: the words that start a process for each run (RunRequest::engine); none: runs are trained in this process.
+    explicit RunController(LiveFeed& feed, std::vector<std::string> engine = {}, QObject* parent = nullptr);
     ~RunController() override;  // stops a run and waits for it; the window has gone by then
 
     void openEngine(const RunConfig& shown);  // answers with engineReady() or engineFailed()
@@ -71,6 +72,7 @@ private:
     void becomeLive(std::shared_ptr<Run> run);
 
     LiveFeed& m_feed;
+    const std::vector<std::string> m_engine;
     std::shared_ptr<Workbench> m_workbench;
     std::shared_ptr<Run> m_run;
     RunRequest m_request;

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "app/workbench/process/StandardError.h"
+#include "app/workbench/process/StandardOutput.h"
 #include "app/workbench/process/StandardStreams.h"
 
 namespace stepscope::early_end {
@@ -38,9 +39,10 @@ static std::terminate_handler s_usual = nullptr;
     ::_exit(1);
 }
 
-static void listen(int, char**, char** environment) {
+static void listen(int argc, char** argv, char** environment) {
     openStandardStreams();
     standard_error::take(environment);
+    standard_output::take(argc, argv);
     s_usual = std::set_terminate(&terminated);
     struct sigaction crash {};
     crash.sa_handler = [](int) { sayNoMemory(); };

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "app/workbench/process/StandardError.h"
+#include "app/workbench/process/StandardOutput.h"
 
 namespace stepscope {
 namespace {
@@ -35,9 +36,11 @@ void startAgainWithShortWaits(int, char** arguments, char** environment) {
         extended[count] = environment[count];
     }
     extended[count] = setting;
+    standard_output::giveBack();
     standard_error::giveBack();
     execve("/proc/self/exe", arguments, extended);
-    standard_error::takeAgain();  // where that fails the program goes on as it is, only slower beside others
+    standard_error::takeAgain();
+    standard_output::takeAgain();  // where that fails the program goes on as it is, only slower beside others
 }
 
 __attribute__((section(".preinit_array"), used)) void (*const g_beforeEverything)(int, char**, char**) = &startAgainWithShortWaits;

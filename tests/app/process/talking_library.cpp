@@ -1,5 +1,5 @@
-// Preloaded into a program (LD_PRELOAD): a library that writes to descriptor 2. With TALKING_EARLY while it is loaded; with TALKING_AFTER=FILE from a
-// thread of its own once FILE has anything in it, which it says by a file FILE.said.
+// Preloaded into a program (LD_PRELOAD): a library that writes to descriptor 2. With TALKING_EARLY while it is loaded, with TALKING_STDOUT to stdout;
+// with TALKING_AFTER=FILE from a thread of its own once FILE has anything in it, which it says by a file FILE.said.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -22,6 +22,10 @@ void* talk(void*) {
 
 [[gnu::constructor]] void begin() {
     if (std::getenv("TALKING_EARLY") != nullptr) std::fputs("talking: it is early\n", stderr);
+    if (std::getenv("TALKING_STDOUT") != nullptr) {
+        std::fputs("talking: on stdout\n", stdout);
+        std::fflush(stdout);
+    }
     if (std::getenv("TALKING_AFTER") == nullptr) return;
     pthread_t thread{};
     if (::pthread_create(&thread, nullptr, &talk, nullptr) == 0) ::pthread_detach(thread);

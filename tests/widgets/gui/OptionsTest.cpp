@@ -28,6 +28,11 @@ TEST(Options, TakesSettingsForTheDemonstrationInTheirOrder) {
     EXPECT_EQ(parsed.options->settings, QStringList({"steps=50", "amp=bf16"}));
 }
 
+TEST(Options, TrainsInThisProcessUnlessAnotherIsAskedFor) {
+    EXPECT_FALSE(parse({"--demo"}).options->engine);
+    EXPECT_TRUE(parse({"--engine", "--demo"}).options->engine);
+}
+
 TEST(Options, OpensAStoredSession) {
     EXPECT_EQ(parse({"--session", "12"}).options->session, 12);
 }
@@ -36,7 +41,7 @@ TEST(Options, AnswersHelpAndVersionWithoutAWindow) {
     const auto help = parse({"--help"});
     EXPECT_FALSE(help.options.has_value());
     EXPECT_EQ(help.exitCode, 0);
-    for (const char* option : {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after", "--can-show"})
+    for (const char* option : {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after", "--engine", "--can-show"})
         EXPECT_TRUE(help.text.contains(option)) << option;
     EXPECT_TRUE(parse({"--version"}).text.contains(STEPSCOPE_VERSION));
 }

@@ -1,0 +1,263 @@
+#include "app/workbench/engine/EngineRun.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "app/workbench/RunRecorder.h"
+#include "app/workbench/Starts.h"
+#include "app/workbench/diagnose/MachineTurn.h"
+#include "core/base/Utf8.h"
+#include "core/events/Event.h"
+#include "sessions/EventTime.h"
+#include "sessions/wire/EventWire.h"
+#include "sessions/wire/Hello.h"
+
+namespace stepscope {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLookAround{200};              // how often a stop that was asked for and a full disk are looked at
+constexpr std::chrono::seconds kMayTakeToBegin{120};  // until the engine has said who it is: its command may have to ask somebody
+
+Error strayFrame() {
+    return makeError(ErrorCode::Damaged, "The engine sent what only this side says; is it this program's command?");
+}
+
+}  // namespace
+
+EngineRun::EngineRun(RunRequest request, RunPlan plan, std::shared_ptr<const Registry> registry, std::unique_ptr<EngineLine> line, EventSink& sink)
+    : m_request(std::move(request)),
+      m_plan(std::move(plan)),
+      m_registry(std::move(registry)),
+      m_tee(sink, /*hasLastWords=*/false),
+      m_line(std::move(line)),
+      m_thread([this] { work(); }) {}
+
+EngineRun::~EngineRun() {
+    send(Stop{});
+    if (m_thread.joinable()) m_thread.join();
+}
+
+void EngineRun::send(Command command) {
+    if (std::holds_alternative<Stop>(command)) m_cancelled = true;
+    const std::lock_guard lock(m_mutex);
+    if (m_started)
+        m_line->send(FrameType::Command, commandToBytes(command));
+    else
+        m_early.push_back(std::move(command));
+}
+
+RunSummary EngineRun::wait() {
+    if (m_thread.joinable()) m_thread.join();
+    RunSummary summary = m_tee.summary();
+    if (m_summary) {
+        summary.peakMemoryBytes = m_summary->peakMemoryBytes;
+        summary.peakAllocatedBytes = m_summary->peakAllocatedBytes;
+        summary.predictedMemoryBytes = m_summary->predictedMemoryBytes;
+        summary.lostCheckpoints = m_summary->lostCheckpoints;
+    }
+    sayWhy(summary, m_error, m_finished);
+    return summary;
+}
+
+TimeNs EngineRun::now() const {
+    return std::max(m_clock.now(), m_newest);
+}
+
+void EngineRun::fail(const Error& error) {
+    m_error = error;
+    if (m_ended) return;  // it was over, and only its last words are missing
+    const std::int64_t step = m_tee.lastStep();
+    m_tee.publish(LogLine{now(), step, LogLevel::Error, error.sentence, error.code, error.subject});
+    m_tee.publish(StateChanged{now(), step, error.code == ErrorCode::Cancelled ? RunState::Stopped : RunState::Failed, error.sentence, error.code,
+                               error.subject});
+}
+
+void EngineRun::work() {
+    // One that is killed while it is written to is told by its end.
+    sigset_t broken;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken, nullptr);
+    const RunTurn turn;
+    m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
+    m_tee.publish(Preparing{m_clock.now(), "starting the engine", kUnknown});
+    try {
+        Status spoken = greet();
+        if (spoken) spoken = listen();
+        if (!spoken) fail(spoken.error());
+    } catch (const std::exception& thrown) {
+        fail(makeError(ErrorCode::Internal, fmt::format("What the engine sent could not be used: {}", thrown.what())));
+    }
+    m_line->end();
+    tellForecast();
+    if (m_recorder) {
+        m_finished = m_recorder->finish();
+        if (!m_finished) {
+            const Error& error = m_finished.error();
+            m_tee.tell(LogLine{now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
+        }
+    }
+    m_done = true;
+}
+
+// Who answers, and what to train.
+Status EngineRun::greet() {
+    const auto until = std::chrono::steady_clock::now() + kMayTakeToBegin;
+    while (true) {
+        if (m_cancelled) return makeError(ErrorCode::Cancelled, "The run was stopped before its first step.");
+        const auto frame = m_line->next(kLookAround);
+        if (!frame) return frame.error();
+        if (*frame) {
+            const auto hello = helloFrom(**frame);
+            if (!hello) return hello.error();
+            break;
+        }
+        if (std::chrono::steady_clock::now() > until)
+            return makeError(ErrorCode::Io, fmt::format("The engine has not said who it is within {} seconds; does \"{}\" wait for somebody?",
+                                                        kMayTakeToBegin.count(), printable(fmt::format("{}", fmt::join(m_request.engine, " ")))));
+    }
+    const std::lock_guard lock(m_mutex);
+    m_line->send(FrameType::Start, startToBytes(m_request));
+    for (const Command& command : std::exchange(m_early, {})) m_line->send(FrameType::Command, commandToBytes(command));
+    m_started = true;
+    return {};
+}
+
+Status EngineRun::listen() {
+    while (!m_summary) {
+        tellStored();
+        const auto frame = m_line->next(kLookAround);
+        if (!frame) return frame.error();
+        if (!*frame) continue;
+        if (const Status taken = take(**frame); !taken) return taken;
+    }
+    m_error = {m_summary->code, m_summary->why};
+    return {};
+}
+
+Status EngineRun::take(const Frame& frame) {
+    switch (frame.type) {
+        case FrameType::Event: {
+            auto one = eventFromBytes(frame.payload);
+            if (!one) return one.error();
+            if (const Status due = expectNumber(one->number); !due) return due;
+            return takeEvent(std::move(one->event));
+        }
+        case FrameType::Chunk: {
+            auto one = chunkFromBytes(frame.payload);
+            if (!one) return one.error();
+            if (const Status due = expectNumber(one->number); !due) return due;
+            if (m_began) m_tee.publishChunk(std::make_shared<const Chunk>(std::move(one->chunk)));
+            return {};
+        }
+        case FrameType::Keep:
+            return keep(frame);
+        case FrameType::Refused:
+            return errorFromBytes(frame.payload);
+        case FrameType::Summary: {
+            auto summary = summaryFromBytes(frame.payload);
+            if (!summary) return summary.error();
+            m_summary = std::move(*summary);
+            return {};
+        }
+        default:
+            return strayFrame();
+    }
+}
+
+Status EngineRun::expectNumber(std::uint64_t number) {
+    if (number == m_number + 1) {
+        m_number = number;
+        return {};
+    }
+    return makeError(ErrorCode::Damaged,
+                     fmt::format("The engine sent event {} where {} was due; something of the run is missing.", number, m_number + 1));
+}
+
+// What those who listen rely on, no stranger breaks: first the session, then what happens in it.
+Status EngineRun::takeEvent(Event event) {
+    if (auto* started = std::get_if<SessionStarted>(&event)) return begin(std::move(*started));
+    m_newest = std::max(m_newest, timeOf(event));
+    if (const auto* changed = std::get_if<StateChanged>(&event)) {
+        if (changed->state == RunState::Preparing) return {};  // said when the engine was started
+        m_ended = m_ended || ended(changed->state);
+    } else if (const auto* applied = std::get_if<SwitchApplied>(&event)) {
+        RunConfig changed = m_config;
+        changed.switches[applied->id] = applied->to;
+        if (!m_began || !m_config.has(applied->id) || !m_registry->complete(changed))
+            return makeError(ErrorCode::Damaged, "The engine set a switch to what the run cannot have.");
+        m_config = std::move(changed);
+    } else if (!m_began && !std::holds_alternative<Preparing>(event) && !std::holds_alternative<LogLine>(event)) {
+        return makeError(ErrorCode::Damaged, "The engine told of steps before its session began.");
+    }
+    m_tee.publish(std::move(event));
+    return {};
+}
+
+Status EngineRun::begin(SessionStarted started) {
+    if (m_began || (m_request.record && !m_info)) return makeError(ErrorCode::Damaged, "The engine began a session that was not asked for.");
+    if (!started.info->config || !started.info->machine || !m_registry->complete(*started.info->config))
+        return makeError(ErrorCode::Damaged, "The engine began a session without settings that can be.");
+    if (m_info) started.info = m_info;
+    started.session = m_recorder ? m_recorder->session() : 0;
+    started.replay = false;
+    m_config = *started.info->config;
+    m_began = true;
+    const std::shared_ptr<const SessionInfo> info = started.info;
+    m_tee.publish(std::move(started));
+    if (m_recorder && m_request.localWorkers == 1) {
+        m_foretold.emplace(database(), m_recorder->session());
+        if (const auto said = m_foretold->begin(m_plan, *info->machine, info->trainTokens, info->firstStep))
+            m_tee.publish(LogLine{now(), info->firstStep, LogLevel::Info, *said});
+    }
+    return {};
+}
+
+// All is ready there: from here on what happens is stored here.
+Status EngineRun::keep(const Frame& frame) {
+    auto asked = askedFromBytes(frame.payload);
+    if (!asked) return asked.error();
+    if (!m_request.record || m_recorder) return strayFrame();
+    m_clock.set(asked->now);
+    asked->info.startedUnixMs = unixMillisecondsNow();
+    auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
+    if (!recorder) {
+        m_line->send(FrameType::NotKept, errorToBytes(recorder.error()));
+        return {};
+    }
+    m_recorder = std::move(*recorder);
+    m_info = std::make_shared<const SessionInfo>(std::move(asked->info));
+    m_tee.record(m_recorder);
+    m_line->send(FrameType::Kept, placeToBytes({m_recorder->session(), m_recorder->checkpointFolder()}));
+    return {};
+}
+
+void EngineRun::tellStored() {
+    if (!m_recorder) return;
+    const StoredSoFar stored{m_recorder->chunkBytes(), m_recorder->blocked()};
+    if (stored == m_stored) return;
+    m_stored = stored;
+    m_line->send(FrameType::Stored, storedToBytes(stored));
+}
+
+void EngineRun::tellForecast() {
+    if (!m_foretold) return;
+    if (const auto said = m_foretold->end(m_tee.took(), m_tee.summary(), *m_info->config, *m_info->machine))
+        m_tee.publish(LogLine{now(), m_tee.lastStep(), LogLevel::Info, *said});
+}
+
+Result<std::unique_ptr<Run>> startEngineRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink) {
+    auto plan = registry->plan(request.config, knownVocabulary(request.config));
+    if (!plan) return plan.error();
+    auto line = EngineLine::start(request.engine);
+    if (!line) return line.error();
+    return std::unique_ptr<Run>(std::make_unique<EngineRun>(std::move(request), std::move(*plan), std::move(registry), std::move(*line), sink));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,156 @@
+#include "app/workbench/engine/StartWords.h"
+
+#include <utility>
+
+#include "app/workbench/workers/LocalWorkers.h"
+#include "sessions/wire/EventWire.h"
+#include "sessions/wire/InfoFields.h"
+#include "sessions/wire/WireIo.h"
+
+namespace stepscope {
+namespace {
+
+// What is small and needs no list of its own.
+void fields(auto& io, Like<RunRequest> auto& r) {
+    io("config", r.config);
+    io("name", r.name);
+    io("notes", r.notes);
+    io("tags", r.tags);
+    io("record", r.record);
+    io("init", r.init);
+    io("init_partial", r.initPartial);
+    io("capture_cap", r.captureCap);
+    io("resume", r.resume);
+    io("may_be_done", r.mayBeDone);
+}
+
+void fields(auto& io, Like<SessionPlace> auto& p) {
+    io("session", p.session);
+    io("checkpoint_folder", p.checkpointFolder);
+}
+
+void fields(auto& io, Like<StoredSoFar> auto& s) {
+    io("chunk_bytes", s.chunkBytes);
+    io("blocked", s.blocked);
+}
+
+void fields(auto& io, Like<RunSummary> auto& s) {
+    io("state", s.state);
+    io("code", s.code);
+    io("why", s.why);
+    io("peak_memory_bytes", s.peakMemoryBytes);
+    io("peak_allocated_bytes", s.peakAllocatedBytes);
+    io("predicted_memory_bytes", s.predictedMemoryBytes);
+    io("lost_checkpoints", s.lostCheckpoints);
+}
+
+template <class T>
+FrameBytes saidIn(const T& all) {
+    WireWriter io;
+    fields(io, all);
+    return io.take();
+}
+
+template <class T>
+Result<T> heardFrom(const FrameBytes& payload, const char* what) {
+    WireReader io(payload);
+    T all;
+    fields(io, all);
+    if (const Status good = io.finished(what); !good) return good.error();
+    return all;
+}
+
+}  // namespace
+
+FrameBytes startToBytes(const RunRequest& request) {
+    WireWriter io;
+    fields(io, request);
+    io("local_workers", static_cast<std::int64_t>(request.localWorkers));
+    io("captures", request.capture.has_value());
+    if (request.capture) writeCommand(io, *request.capture);
+    io.bytes().whole(request.scheduled.size());
+    for (const ScheduledCommand& one : request.scheduled) {
+        io("step", one.step);
+        writeCommand(io, one.command);
+    }
+    return io.take();
+}
+
+Result<RunRequest> startFromBytes(const FrameBytes& payload) {
+    WireReader io(payload);
+    RunRequest request;
+    fields(io, request);
+    std::int64_t workers = 1;
+    io("local_workers", workers);
+    if (io.bytes().good() && (workers < 1 || workers > LocalWorkers::kMost)) io.bytes().fail("more or fewer workers than there can be");
+    request.localWorkers = static_cast<int>(workers);
+    bool captures = false;
+    io("captures", captures);
+    if (captures) {
+        const Command command = readCommand(io);
+        if (const auto* capture = std::get_if<Capture>(&command))
+            request.capture = *capture;
+        else
+            io.bytes().fail("a capture that is none");
+    }
+    const std::uint64_t scheduled = io.bytes().upTo(kMostWireList, "more commands than there can be");
+    for (std::uint64_t i = 0; i < scheduled && io.bytes().good(); ++i) {
+        ScheduledCommand one;
+        io("step", one.step);
+        one.command = readCommand(io);
+        request.scheduled.push_back(std::move(one));
+    }
+    if (const Status good = io.finished("What is to be trained"); !good) return good.error();
+    return request;
+}
+
+FrameBytes askedToBytes(const SessionAsked& asked) {
+    WireWriter io;
+    fields(io, asked.info);
+    io("now_ns", asked.now);
+    return io.take();
+}
+
+Result<SessionAsked> askedFromBytes(const FrameBytes& payload) {
+    WireReader io(payload);
+    SessionAsked asked;
+    fields(io, asked.info);
+    io("now_ns", asked.now);
+    if (io.bytes().good() && asked.now.ns < 0) io.bytes().fail("a time before its session began");
+    if (const Status good = io.finished("What a session is"); !good) return good.error();
+    return asked;
+}
+
+FrameBytes placeToBytes(const SessionPlace& place) {
+    return saidIn(place);
+}
+Result<SessionPlace> placeFromBytes(const FrameBytes& payload) {
+    return heardFrom<SessionPlace>(payload, "Where a session is kept");
+}
+
+FrameBytes errorToBytes(const Error& error) {
+    return saidIn(error);
+}
+Error errorFromBytes(const FrameBytes& payload) {
+    WireReader io(payload);
+    Error error;
+    fields(io, error);
+    if (const Status good = io.finished("A refusal"); !good) return good.error();
+    return error;
+}
+
+FrameBytes storedToBytes(const StoredSoFar& stored) {
+    return saidIn(stored);
+}
+Result<StoredSoFar> storedFromBytes(const FrameBytes& payload) {
+    return heardFrom<StoredSoFar>(payload, "What is stored");
+}
+
+FrameBytes summaryToBytes(const RunSummary& summary) {
+    return saidIn(summary);
+}
+Result<RunSummary> summaryFromBytes(const FrameBytes& payload) {
+    return heardFrom<RunSummary>(payload, "The end of a run");
+}
+
+}  // namespace stepscope

@@ -1,0 +1,37 @@
+// What an engine that runs apart and the program that asked for it say beside events and commands (sessions/wire): what to train, where its session
+// is kept, how it ended. What is read is a stranger's. Pure functions; any thread.
+#pragma once
+#include "app/workbench/Workbench.h"
+#include "app/workbench/engine/SessionKeeper.h"
+#include "sessions/wire/Frame.h"
+
+namespace stepscope {
+
+// All of a request but what is this process's own: its database, and how its engine is started.
+FrameBytes startToBytes(const RunRequest& request);
+Result<RunRequest> startFromBytes(const FrameBytes& payload);
+
+struct SessionAsked {
+    SessionInfo info;
+    TimeNs now;  // of the run's clock
+};
+FrameBytes askedToBytes(const SessionAsked& asked);
+Result<SessionAsked> askedFromBytes(const FrameBytes& payload);
+FrameBytes placeToBytes(const SessionPlace& place);
+Result<SessionPlace> placeFromBytes(const FrameBytes& payload);
+FrameBytes errorToBytes(const Error& error);
+Error errorFromBytes(const FrameBytes& payload);  // that was said, or what is wrong with it
+
+struct StoredSoFar {
+    std::int64_t chunkBytes = 0;
+    bool blocked = false;
+    bool operator==(const StoredSoFar&) const = default;
+};
+FrameBytes storedToBytes(const StoredSoFar& stored);
+Result<StoredSoFar> storedFromBytes(const FrameBytes& payload);
+
+// Of a summary what events do not tell: how it ended and why, memory, checkpoints that were lost.
+FrameBytes summaryToBytes(const RunSummary& summary);
+Result<RunSummary> summaryFromBytes(const FrameBytes& payload);
+
+}  // namespace stepscope

@@ -1,0 +1,338 @@
+// A run that is trained by the command line's program as a process of its own: the same run as in this process, whatever becomes of that process, and
+// one sentence for whatever else may answer in its place. Real processes. CTest.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <mutex>
+
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/Workbench.h"
+#include "core/events/Event.h"
+#include "core/events/Presets.h"
+#include "sessions/SessionStore.h"
+#include "sessions/wire/Hello.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace fs = std::filesystem;
+
+// Keeps all that is published, and wakes whoever waits for something of it.
+class Ear final : public EventSink {
+public:
+    void publish(Event event) override {
+        const std::lock_guard lock(m_mutex);
+        m_all.push_back(std::move(event));
+        m_more.notify_all();
+    }
+    void publishChunk(ChunkPtr chunk) override {
+        const std::lock_guard lock(m_mutex);
+        m_chunks.push_back(std::move(chunk));
+    }
+    bool waitFor(const std::function<bool(const Event&)>& wanted) {
+        std::unique_lock lock(m_mutex);
+        return m_more.wait_for(lock, std::chrono::seconds(60), [&] { return std::ranges::any_of(m_all, wanted); });
+    }
+    bool waitForStep(std::int64_t step) {
+        return waitFor([step](const Event& event) {
+            const auto* done = std::get_if<StepDone>(&event);
+            return done != nullptr && done->step >= step;
+        });
+    }
+    template <class E>
+    std::vector<E> all() const {
+        const std::lock_guard lock(m_mutex);
+        std::vector<E> found;
+        for (const Event& event : m_all)
+            if (const auto* one = std::get_if<E>(&event)) found.push_back(*one);
+        return found;
+    }
+    std::vector<std::uint64_t> losses() const {
+        std::vector<std::uint64_t> bits;
+        for (const StepDone& step : all<StepDone>()) bits.push_back(std::bit_cast<std::uint64_t>(step.loss));
+        return bits;
+    }
+    std::vector<std::string> log() const {
+        std::vector<std::string> texts;
+        for (const LogLine& line : all<LogLine>()) texts.push_back(line.text);
+        return texts;
+    }
+    std::size_t chunks() const {
+        const std::lock_guard lock(m_mutex);
+        return m_chunks.size();
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    std::condition_variable m_more;
+    std::vector<Event> m_all;
+    std::vector<ChunkPtr> m_chunks;
+};
+
+class EngineApart : public ::testing::Test {
+protected:
+    EngineApart() {
+        std::string made = (fs::temp_directory_path() / "stepscope-engine-XXXXXX").string();
+        m_folder = ::mkdtemp(made.data());
+    }
+    ~EngineApart() override { fs::remove_all(m_folder); }
+
+    std::string path(const std::string& name) const { return (m_folder / name).string(); }
+
+    // A model that takes milliseconds a step.
+    RunRequest asked(std::int64_t steps, std::vector<std::string> engine = {STEPSCOPE_CLI, "engine"}) const {
+        RunRequest request;
+        request.config = presetConfig("tiny-cpu").value();
+        request.config.data = "generated";
+        request.config.layers = 1;
+        request.config.heads = 2;
+        request.config.width = 32;
+        request.config.threads = 1;
+        request.config.steps = steps;
+        request.config.warmup = 2;
+        request.config.checkpointAtEnd = "off";
+        request.config.switches["batch-size"] = std::int64_t{2};
+        request.config.switches["context"] = std::int64_t{32};
+        request.config.switches["validation-every"] = std::int64_t{5};
+        request.database = path("sessions.db");
+        request.engine = std::move(engine);
+        return request;
+    }
+    std::unique_ptr<stepscope::Run> start(RunRequest request, Ear& ear) {
+        auto started = workbench->start(std::move(request), ear);
+        EXPECT_TRUE(started) << started.error().sentence;
+        return started ? std::move(*started) : nullptr;
+    }
+    // Of what answers in the engine's place.
+    RunSummary failedWith(const std::string& shell, Ear& ear) {
+        const auto run = start(asked(3, {"sh", "-c", shell}), ear);
+        return run->wait();
+    }
+    std::string shellFile(const std::string& name, const FrameBytes& bytes) const {
+        std::ofstream file(path(name), std::ios::binary);
+        file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        return "cat '" + path(name) + "'; cat >/dev/null";
+    }
+    static std::vector<pid_t> children() {
+        std::vector<pid_t> all;
+        for (const auto& thread : fs::directory_iterator("/proc/self/task")) {
+            std::ifstream file(thread.path() / "children");
+            for (pid_t child = 0; file >> child;) all.push_back(child);
+        }
+        return all;
+    }
+    std::vector<SessionSummary> stored() const {
+        const auto reader = SessionReader::open(path("sessions.db"));
+        return reader ? (*reader)->list().value() : std::vector<SessionSummary>();
+    }
+
+    std::unique_ptr<Workbench> workbench = Workbench::create();
+
+private:
+    fs::path m_folder;
+};
+
+TEST_F(EngineApart, TrainsTheSameRunAsThisProcessBitForBit) {
+    Ear here, there;
+    const RunSummary own = start(asked(20, {}), here)->wait();
+    const RunSummary apart = start(asked(20), there)->wait();
+    ASSERT_EQ(own.state, RunState::Finished) << own.why;
+    ASSERT_EQ(apart.state, RunState::Finished) << apart.why;
+    ASSERT_EQ(here.losses().size(), 20u);
+    EXPECT_EQ(there.losses(), here.losses());
+    ASSERT_EQ(there.all<ValidationDone>().size(), here.all<ValidationDone>().size());
+    for (std::size_t i = 0; i < here.all<ValidationDone>().size(); ++i)
+        EXPECT_EQ(there.all<ValidationDone>()[i].loss, here.all<ValidationDone>()[i].loss);
+    EXPECT_EQ(apart.lossLast, own.lossLast);
+    EXPECT_EQ(apart.steps, 20);
+    EXPECT_GT(apart.peakMemoryBytes, 0) << "of the other process";
+    EXPECT_TRUE(children().empty());
+}
+
+TEST_F(EngineApart, ItsSessionIsStoredHereAsItWasTold) {
+    Ear ear;
+    RunRequest request = asked(12);
+    request.name = "told";
+    request.tags = {"apart"};
+    const RunSummary summary = start(request, ear)->wait();
+    ASSERT_EQ(summary.state, RunState::Finished) << summary.why;
+    ASSERT_EQ(ear.all<SessionStarted>().size(), 1u);
+    EXPECT_EQ(ear.all<SessionStarted>()[0].session, summary.session);
+    const auto rows = stored();
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].id, summary.session);
+    EXPECT_EQ(rows[0].name, "told");
+    EXPECT_EQ(rows[0].state, RunState::Finished);
+    EXPECT_EQ(rows[0].steps, 12);
+    const auto states = ear.all<StateChanged>();
+    EXPECT_EQ(std::ranges::count(states, RunState::Preparing, &StateChanged::state), 1) << "told once, when it was started";
+    EXPECT_EQ(states.back().state, RunState::Finished);
+}
+
+TEST_F(EngineApart, TakesCommandsAndKeepsItsCheckpointsWithItsSession) {
+    Ear ear;
+    const auto run = start(asked(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    run->send(Pause{});
+    const auto paused = [](const Event& event) {
+        const auto* changed = std::get_if<StateChanged>(&event);
+        return changed != nullptr && changed->state == RunState::Paused;
+    };
+    ASSERT_TRUE(ear.waitFor(paused));
+    run->send(Flip{"amp", std::string("bf16")});
+    run->send(SaveCheckpoint{});
+    run->send(Resume{});
+    ASSERT_TRUE(ear.waitFor([](const Event& event) { return std::holds_alternative<CheckpointSaved>(event); }));
+    const std::int64_t reached = ear.all<CheckpointSaved>()[0].step;
+    ASSERT_TRUE(ear.waitForStep(reached + 3));
+    run->send(Stop{});
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Stopped);
+    ASSERT_EQ(ear.all<SwitchApplied>().size(), 1u);
+    EXPECT_EQ(ear.all<SwitchApplied>()[0].to, Value{std::string("bf16")});
+    const auto newest = newestCheckpoint(path("sessions.db"), summary.session);
+    ASSERT_TRUE(newest) << newest.error().sentence;
+
+    Ear again;
+    RunRequest resumed = asked(reached + 5);
+    resumed.resume = *newest;
+    resumed.config.switches["amp"] = std::string("bf16");
+    const RunSummary goneOn = start(resumed, again)->wait();
+    ASSERT_EQ(goneOn.state, RunState::Finished) << goneOn.why;
+    EXPECT_EQ(again.all<StepDone>().front().step, reached + 1);
+}
+
+TEST_F(EngineApart, BulkDataOfACaptureCrosses) {
+    Ear ear;
+    RunRequest request = asked(6);
+    request.capture = Capture{.steps = 1, .firstStep = 3};
+    const RunSummary summary = start(request, ear)->wait();
+    ASSERT_EQ(summary.state, RunState::Finished) << summary.why;
+    ASSERT_EQ(summary.captures.size(), 1u);
+    ASSERT_NE(summary.captures[0].rows, nullptr);
+    EXPECT_FALSE(summary.captures[0].rows->empty());
+    EXPECT_GT(ear.chunks(), 0u);
+}
+
+TEST_F(EngineApart, KilledInTheMiddleIsAFailedSessionWithWhatWasSeenAndTheNextRunWorks) {
+    Ear ear;
+    const auto run = start(asked(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(5));
+    ASSERT_EQ(children().size(), 1u);
+    ::kill(children()[0], SIGKILL);
+    const RunSummary summary = run->wait();
+    EXPECT_TRUE(run->done());
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, HasSubstr("The engine was ended by signal 9 (Killed)"));
+    EXPECT_TRUE(children().empty());
+    const auto rows = stored();
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].state, RunState::Failed);
+    EXPECT_EQ(rows[0].steps, ear.all<StepDone>().back().step) << "all that was seen is stored";
+    EXPECT_THAT(ear.log(), Contains(summary.why));
+
+    Ear next;
+    const RunSummary second = start(asked(4), next)->wait();
+    EXPECT_EQ(second.state, RunState::Finished) << second.why;
+    EXPECT_NE(second.session, summary.session);
+    EXPECT_EQ(second.steps, 4);
+}
+
+TEST_F(EngineApart, IsStoppedWithTheRunThatIsLetGoOf) {
+    Ear ear;
+    auto run = start(asked(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(2));
+    run.reset();
+    EXPECT_TRUE(children().empty());
+    EXPECT_EQ(stored().at(0).state, RunState::Stopped);
+}
+
+TEST_F(EngineApart, WhatItCannotTrainIsToldAsByThisProcess) {
+    Ear ear;
+    RunRequest request = asked(3);
+    request.config.data = path("nowhere.txt");
+    const RunSummary summary = start(request, ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, HasSubstr("nowhere.txt"));
+    ASSERT_FALSE(ear.all<StateChanged>().empty());
+    EXPECT_EQ(ear.all<StateChanged>().back().subject.kind, Subject::Kind::Data);
+    EXPECT_THAT(stored(), IsEmpty()) << "a run that cannot be prepared leaves no session";
+}
+
+TEST_F(EngineApart, ADatabaseHereThatCannotBeOpenedIsNamed) {
+    std::ofstream(path("sessions.db")) << std::string(5000, 'x');
+    Ear ear;
+    const RunSummary summary = start(asked(3), ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_EQ(ear.all<StateChanged>().back().subject.kind, Subject::Kind::Database) << "so that the window can offer to run without it";
+    EXPECT_THAT(summary.why, HasSubstr("sessions.db"));
+    Ear without;
+    RunRequest unrecorded = asked(3);
+    unrecorded.record = false;
+    EXPECT_EQ(start(unrecorded, without)->wait().state, RunState::Finished);
+    EXPECT_EQ(without.losses().size(), 3u);
+}
+
+TEST_F(EngineApart, AProgramThatIsNotThereIsRefusedBeforeAnythingBegins) {
+    Ear ear;
+    const auto started = workbench->start(asked(3, {path("stepscope-cli"), "engine"}), ear);
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(started.error().sentence, AllOf(HasSubstr("The engine cannot be started"), HasSubstr(path("stepscope-cli"))));
+}
+
+TEST_F(EngineApart, WhateverElseAnswersIsOneSentence) {
+    const std::string engine = std::string("'") + STEPSCOPE_CLI + "' engine </dev/null";
+    Hello other = ownHello({});
+    other.program = "9.8.7";
+    const std::vector<std::pair<std::string, std::string>> all{
+        {"echo 'Last login: today'; cat >/dev/null", "is no engine of Stepscope: it began with \"Last login: today\""},
+        {"echo 'Permission denied (publickey).' >&2; exit 255", "The engine ended with status 255: Permission denied (publickey)."},
+        {"exit 0", "The engine ended with status 0."},
+        {engine + " | head -c 20", "in the middle of what it said"},
+        {engine + "; echo garbage; cat >/dev/null", "damaged at byte "},
+        {shellFile("other", frameOf(FrameType::Hello, helloToBytes(other))), "Stepscope 9.8.7 (protocol 1) and this program is Stepscope"},
+        {shellFile("event", frameOf(FrameType::Summary, {})), "its first frame does not say who it is"}};
+    for (const auto& [shell, sentence] : all) {
+        Ear ear;
+        const RunSummary summary = failedWith(shell, ear);
+        EXPECT_EQ(summary.state, RunState::Failed) << shell;
+        EXPECT_THAT(summary.why, HasSubstr(sentence)) << shell;
+        EXPECT_EQ(std::ranges::count(summary.why, '\n'), 0) << shell;
+        EXPECT_EQ(ear.all<StateChanged>().back().state, RunState::Failed) << shell;
+    }
+    EXPECT_THAT(stored(), IsEmpty());
+    EXPECT_TRUE(children().empty());
+}
+
+TEST_F(EngineApart, WhatALibraryPrintsToStdoutDisturbsNoFrame) {
+    const std::string shell = std::string("exec env TALKING_STDOUT=1 LD_PRELOAD='") + STEPSCOPE_TALKING_LIBRARY + "' '" + STEPSCOPE_CLI + "' engine";
+    Ear ear;
+    const RunSummary summary = start(asked(3, {"sh", "-c", shell}), ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Finished) << summary.why;
+    EXPECT_EQ(ear.losses().size(), 3u);
+}
+
+TEST_F(EngineApart, OneThatNeverAnswersCanBeStopped) {
+    Ear ear;
+    const auto run = start(asked(3, {"sh", "-c", "cat >/dev/null"}), ear);
+    run->send(Stop{});
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Stopped);
+    EXPECT_TRUE(children().empty());
+}
+
+}  // namespace
+}  // namespace stepscope
