@@ -122,7 +122,7 @@ void addEval(CLI::App& parent, Actions& actions) {
     add("--batch", options->batch, "Windows at a time");
     add("--tokens", options->tokens, "Read at most so many; 0 = all");
     add("--threads", options->threads, "CPU threads; 0 = every core");
-    command->add_option("--dtype", options->dtype, "What weights in another type cost: bf16 or int8, as generate has them, beside f32")
+    command->add_option("--dtype", options->dtype, "What weights in another type cost: bf16, int8 or int4, as generate has them, beside f32")
         ->type_name("TYPE")
         ->take_last();
     command->add_flag("--json", options->json, "As one line of JSON");

@@ -75,7 +75,7 @@ void Decoder::lay(Arena& arena) {
     m_at.rstd = arena.take<float>(rows);
     m_at.scores = arena.take<float>(threads * keyBlocks(m_room.positions) * kKeyBlock);
     m_at.low = m_model.type == WeightType::Bf16 ? arena.take<Bf16>(rows * (widest + 1)) : nullptr;
-    m_at.panels = m_model.type == WeightType::Int8 ? arena.take<float>(threads * widest * gemm::kPanel) : nullptr;
+    m_at.panels = isWidened(m_model.type) ? arena.take<float>(threads * widest * gemm::kPanel) : nullptr;
     m_at.cosines = rope ? arena.take<float>(m_room.positions * half) : nullptr;
     m_at.sines = rope ? arena.take<float>(m_room.positions * half) : nullptr;
     m_at.logits = arena.take<float>(m_room.logits * m_config.vocabulary);

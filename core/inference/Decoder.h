@@ -2,6 +2,7 @@
 // all of it as the rows of one matrix: a prompt has many, one more token of each of B sequences has B. Owned by a writer of text or an evaluation,
 // used on its thread, which is the first of the Decoder's own.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,10 +45,16 @@ public:
     double negativeLogLikelihood(std::span<const std::int64_t> ids);
 
     std::int64_t length(std::int64_t sequence) const { return m_lengths[static_cast<std::size_t>(sequence)]; }
-    void clear(std::int64_t sequence) { m_lengths[static_cast<std::size_t>(sequence)] = 0; }
+    void clear(std::int64_t sequence) { shorten(sequence, 0); }
+    // What lies behind the first `length` tokens that the sequence holds is forgotten; logits stay those of the last read().
+    void shorten(std::int64_t sequence, std::int64_t length) {
+        std::int64_t& held = m_lengths[static_cast<std::size_t>(sequence)];
+        held = std::min(held, length);
+    }
     std::int64_t positions() const { return m_room.positions; }
     int threads() const { return m_team.size(); }
     Bytes weightBytes() const { return m_model.bytes(); }
+    Bytes bytesOfAToken() const { return m_model.bytesRead(); }  // of the weights, for however many sequences at a time
     Bytes cacheBytes() const { return m_kept.bytes(); }
 
 private:

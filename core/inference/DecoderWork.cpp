@@ -216,7 +216,7 @@ void Decoder::multiplyMany(int worker, const PackedLinearRows& linear, const flo
         return Target{out + column, outStride, linear.bias == nullptr ? nullptr : linear.bias + column, add};
     };
     const auto columnsUpTo = [&](std::int64_t begin, std::int64_t end) { return std::min(end * gemm::kPanel, weight.rows) - begin * gemm::kPanel; };
-    if (weight.type != WeightType::Int8) {
+    if (!isWidened(weight.type)) {
         if (panels.size() == 0) return;
         const std::int64_t panelWords = steps * gemm::kPanel;
         Target all = target(panels.begin);

@@ -38,14 +38,16 @@ const char* toString(WeightType type) {
             return "bf16";
         case WeightType::Int8:
             return "int8";
+        case WeightType::Int4:
+            return "int4";
     }
     return "f32";
 }
 
 Result<WeightType> weightTypeNamed(const std::string& word) {
-    for (const WeightType type : {WeightType::F32, WeightType::Bf16, WeightType::Int8})
+    for (const WeightType type : kAllWeightTypes)
         if (word == toString(type)) return type;
-    return makeError(ErrorCode::BadInput, fmt::format("The type of the weights is f32, bf16 or int8, not \"{}\".", word));
+    return makeError(ErrorCode::BadInput, fmt::format("The type of the weights is f32, bf16, int8 or int4, not \"{}\".", word));
 }
 
 PackedModel::PackedModel(const GeneratorWeights& from, WeightType type, Team& team) : type(type) {
@@ -75,6 +77,12 @@ PackedModel::PackedModel(const GeneratorWeights& from, WeightType type, Team& te
     if (from.config.tiedHead) head = embedding;
 }
 
+Bytes PackedModel::bytesRead() const {
+    std::int64_t looked = m_positionBytes;
+    if (embedding.panels != head.panels) looked += embedding.panelCount() * embedding.panelBytes();
+    return Bytes{m_bytes.count - looked};
+}
+
 void PackedModel::collect(const GeneratorWeights& from) {
     const auto weights = WeightsView::over(from.weights, from.layout, from.config, false);
     // Rows of padding are never chosen and never read.
@@ -82,6 +90,7 @@ void PackedModel::collect(const GeneratorWeights& from) {
     matrix(embedding, used(weights.tokens));
     if (!from.config.tiedHead) matrix(head, used(weights.head));
     vector(positions, weights.positions);
+    if (weights.positions.defined()) m_positionBytes = weights.positions.numel() * 4;
     vector(norm.weight, weights.normWeight);
     vector(norm.bias, weights.normBias);
     blocks.resize(weights.blocks.size());
@@ -122,7 +131,8 @@ void PackedModel::lay(Arena& arena) {
             continue;
         }
         task.rows->panels = arena.take<char>(task.rows->panelCount() * task.rows->panelBytes());
-        if (const std::int64_t scales = PackedRows::scaleCount(type, task.rows->rows); scales > 0) task.rows->scales = arena.take<float>(scales);
+        if (const std::int64_t scales = PackedRows::scaleCount(type, task.rows->rows, task.rows->columns); scales > 0)
+            task.rows->scales = arena.take<float>(scales);
     }
 }
 

@@ -13,8 +13,8 @@
 
 namespace stepscope {
 
-const char* toString(WeightType type);                        // "f32", "bf16", "int8": the words of --dtype
-Result<WeightType> weightTypeNamed(const std::string& word);  // the sentence names all three
+const char* toString(WeightType type);                        // "f32", "bf16", "int8", "int4": the words of --dtype
+Result<WeightType> weightTypeNamed(const std::string& word);  // the sentence names all
 
 // What a configuration has not is a null pointer.
 struct PackedNorm {
@@ -43,6 +43,8 @@ public:
     WeightType type;
 
     Bytes bytes() const { return m_bytes; }
+    // What the next token reads of them: all but the tables of which it takes a single row.
+    Bytes bytesRead() const;
 
 private:
     struct Task {  // what is packed or copied, once there is memory
@@ -58,6 +60,7 @@ private:
     std::vector<Task> m_tasks;
     at::Tensor m_memory;
     Bytes m_bytes;
+    std::int64_t m_positionBytes = 0;
 };
 
 }  // namespace stepscope

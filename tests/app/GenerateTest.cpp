@@ -66,7 +66,7 @@ TEST_F(Generate, EndsBeforeAStop) {
 TEST_F(Generate, WritesWithWeightsOfFewerBitsInLessMemory) {
     const auto id = trained();
     std::int64_t former = 0;
-    for (const char* dtype : {"int8", "bf16", "f32"}) {
+    for (const char* dtype : {"int4", "int8", "bf16", "f32"}) {
         const auto written = cli(words(id, {"--dtype", dtype, "--threads", "1", "--json"}));
         ASSERT_EQ(written.exitCode, 0) << written.err;
         const auto told = Json::parse(written.out);
@@ -111,6 +111,10 @@ TEST_F(Generate, EvaluatesWhatFewerBitsCost) {
     const auto plain = Json::parse(cli({"eval", "--from", id, "--db", database(), "--tokens", "200", "--json"}).out);
     EXPECT_FALSE(plain.contains("types"));
     EXPECT_NEAR(plain["loss"].get<double>(), before["loss"].get<double>(), 1e-4);
+    const auto fewest = Json::parse(cli({"eval", "--from", id, "--db", database(), "--tokens", "200", "--dtype", "int4", "--json"}).out)["types"][1];
+    EXPECT_EQ(fewest["dtype"], "int4");
+    EXPECT_LT(fewest["weight_bytes"].get<std::int64_t>(), after["weight_bytes"].get<std::int64_t>());
+    EXPECT_NEAR(fewest["loss"].get<double>(), before["loss"].get<double>(), 0.5);
     expectRefused(cli({"eval", "--from", id, "--db", database(), "--dtype", "fp4"}), {"fp4"}, kBadInput);
 }
 

@@ -12,7 +12,8 @@
 
 // Each defines: struct Vec {kLanes}, all(), load(), store(), + - * /, fma(a, b, c) = a * b + c, max(), min() (the second operand when
 // one is NaN), sqrt(), roundNearest(), power2(p, n) = p * 2^n for whole n in [-160, 160], firstLanes(v, n, fill), sum(), largest(),
-// swapNeighbours() (lanes 1, 0, 3, 2, ...). load() of bytes with a sign gives kLanes whole numbers.
+// swapNeighbours() (lanes 1, 0, 3, 2, ...). load() of bytes with a sign gives kLanes whole numbers; loadHalves(p, high) the low or the high halves of
+// kLanes bytes, less 8.
 // And struct Words, a register of 32-bit words, each one float32 or two bf16 that are neighbours: words(p), store(p, w), allWords(w), bits(v),
 // floats(w), pairs(p, q) of bf16 from two rows, lowHalves(w) and highHalves(w) as float32, fmaPairs(sum, a, b) = sum + a.low * b.low + a.high *
 // b.high by what the set has for it.

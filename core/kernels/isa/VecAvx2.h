@@ -60,6 +60,11 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
 STEPSCOPE_INLINE Vec load(const std::int8_t* p) {
     return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
 }
+STEPSCOPE_INLINE Vec loadHalves(const std::uint8_t* p, bool high) {
+    const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    const __m256i half = high ? _mm256_srli_epi32(wide, 4) : _mm256_and_si256(wide, _mm256_set1_epi32(15));
+    return {_mm256_sub_ps(_mm256_cvtepi32_ps(half), _mm256_set1_ps(8.0f))};
+}
 
 struct Words {
     __m256i v;

@@ -60,6 +60,12 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
 STEPSCOPE_INLINE Vec load(const std::int8_t* p) {
     return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
 }
+STEPSCOPE_INLINE Vec loadHalves(const std::uint8_t* p, bool high) {
+    const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __m512 numbers = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
+    // It looks at the low four bits of each lane alone.
+    return {_mm512_permutexvar_ps(high ? _mm512_srli_epi32(wide, 4) : wide, numbers)};
+}
 
 struct Words {
     __m512i v;

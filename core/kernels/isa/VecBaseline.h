@@ -64,6 +64,11 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a) {
 STEPSCOPE_INLINE Vec load(const std::int8_t* p) {
     return {Four{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2]), static_cast<float>(p[3])}};
 }
+STEPSCOPE_INLINE Vec loadHalves(const std::uint8_t* p, bool high) {
+    Vec a = {};
+    for (int i = 0; i < 4; ++i) a.v[i] = static_cast<float>((high ? p[i] >> 4 : p[i] & 15) - 8);
+    return a;
+}
 
 typedef std::uint32_t FourWords __attribute__((vector_size(16)));
 struct Words {

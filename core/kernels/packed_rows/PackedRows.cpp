@@ -13,22 +13,54 @@ namespace {
 
 using gemm::kPanel;
 
+// Of `count` neighbours: their scale, so that the largest becomes `most`, and its inverse; 0 where all are as good as zero.
+struct Scale {
+    float scale, inverse;
+};
+Scale scaleOf(const float* from, std::int64_t count, float most) {
+    float largest = 0;
+    for (std::int64_t c = 0; c < count; ++c) {
+        if (!std::isfinite(from[c])) return {std::numeric_limits<float>::quiet_NaN(), 0};
+        largest = std::max(largest, std::fabs(from[c]));
+    }
+    const float inverse = largest > 0 ? most / largest : 0.0f;
+    // Of a denormal largest size the inverse is infinite, and the row is as good as zero.
+    return {largest / most, std::isfinite(inverse) ? inverse : 0.0f};
+}
+
+std::int8_t inSteps(float value, float inverse, float most) {
+    return static_cast<std::int8_t>(inverse > 0 ? std::lrint(std::clamp(value * inverse, -most, most)) : 0);
+}
+
 void packBytes(const float* source, std::int64_t rows, std::int64_t columns, std::int8_t* panel, float* scales) {
     for (std::int64_t r = 0; r < kPanel; ++r) {
         const float* row = source + r * columns;
-        float largest = 0;
-        bool finite = true;
-        if (r < rows)
-            for (std::int64_t c = 0; c < columns; ++c) {
-                largest = std::max(largest, std::fabs(row[c]));
-                finite = finite && std::isfinite(row[c]);
+        const Scale found = scaleOf(row, r < rows ? columns : 0, 127);
+        scales[r] = found.scale;
+        for (std::int64_t c = 0; c < columns; ++c) panel[c * kPanel + r] = r < rows ? inSteps(row[c], found.inverse, 127) : std::int8_t{0};
+    }
+}
+
+void packHalfBytes(const float* source, std::int64_t rows, std::int64_t columns, std::uint8_t* panel, float* scales) {
+    constexpr std::int64_t kBytes = kPanel / 2;
+    constexpr std::uint8_t kZeros = 0x88;
+    std::fill_n(panel, columns * kBytes, kZeros);
+    for (std::int64_t first = 0; first < columns; first += kFourBitGroup, scales += kPanel) {
+        const std::int64_t count = std::min(kFourBitGroup, columns - first);
+        for (std::int64_t r = 0; r < kPanel; ++r) {
+            if (r >= rows) {
+                scales[r] = 0;
+                continue;
             }
-        scales[r] = finite ? largest / 127.0f : std::numeric_limits<float>::quiet_NaN();
-        const float inverse = finite && largest > 0 ? 127.0f / largest : 0.0f;
-        for (std::int64_t c = 0; c < columns; ++c) {
-            // Of a denormal largest size the inverse is infinite, and the row is as good as zero.
-            const float scaled = r < rows && std::isfinite(inverse) && inverse > 0 ? row[c] * inverse : 0.0f;
-            panel[c * kPanel + r] = static_cast<std::int8_t>(std::lrint(std::clamp(scaled, -127.0f, 127.0f)));
+            const float* from = source + r * columns + first;
+            const Scale found = scaleOf(from, count, 7);
+            scales[r] = found.scale;
+            const int shift = r < kBytes ? 0 : 4;
+            for (std::int64_t c = 0; c < count; ++c) {
+                std::uint8_t& byte = panel[(first + c) * kBytes + r % kBytes];
+                const int held = inSteps(from[c], found.inverse, 7) + 8;
+                byte = static_cast<std::uint8_t>((byte & (0xf0 >> shift)) | (held << shift));
+            }
         }
     }
 }
@@ -45,6 +77,8 @@ void packRows(WeightType type, const float* source, std::int64_t rows, std::int6
         char* to = static_cast<char*>(panels) + p * bytes;
         if (type == WeightType::Int8) {
             packBytes(from, here, columns, reinterpret_cast<std::int8_t*>(to), scales + first);
+        } else if (type == WeightType::Int4) {
+            packHalfBytes(from, here, columns, reinterpret_cast<std::uint8_t*>(to), scales + p * PackedRows::panelScales(type, columns));
         } else if (type == WeightType::F32) {
             gemm::packers(gemm::Element::F32).transposed(from, columns, here, columns, reinterpret_cast<std::uint32_t*>(to), bytes / 4);
         } else {
@@ -71,6 +105,14 @@ void unpackRow(const PackedRows& weights, std::int64_t row, float* out) {
         case WeightType::Int8:
             for (std::int64_t c = 0; c < weights.columns; ++c)
                 out[c] = static_cast<float>(reinterpret_cast<const std::int8_t*>(panel)[c * kPanel + lane]) * weights.scales[row];
+            break;
+        case WeightType::Int4:
+            for (std::int64_t c = 0; c < weights.columns; ++c) {
+                const std::uint8_t byte = reinterpret_cast<const std::uint8_t*>(panel)[c * (kPanel / 2) + lane % (kPanel / 2)];
+                const int held = (lane < kPanel / 2 ? byte & 0xf : byte >> 4) - 8;
+                const float* scales = weights.scales + row / kPanel * PackedRows::panelScales(weights.type, weights.columns);
+                out[c] = static_cast<float>(held) * scales[c / kFourBitGroup * kPanel + lane];
+            }
             break;
     }
 }

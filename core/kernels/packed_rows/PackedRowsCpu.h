@@ -9,7 +9,7 @@ namespace stepscope {
 struct PackedRowsTable {
     // For the rows of panels [begin, end), by WeightType.
     void (*multiply[kWeightTypes])(const PackedRows& weights, const RowProducts& products, std::int64_t begin, std::int64_t end);
-    // One panel of 8-bit weights as a panel of float32 (Gemm.h), for large products: (columns) x 32.
+    // One panel of 8-bit or 4-bit weights as a panel of float32 (Gemm.h), for large products: (columns) x 32.
     void (*widenPanel)(const PackedRows& weights, std::int64_t panel, float* out);
 };
 STEPSCOPE_ISA_TABLE(PackedRowsTable, packedRowsTable)

@@ -98,6 +98,26 @@ STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const f
         }
 }
 
+// Where the sums of a block go: rows of the weights from `row` on, B rows of activations from `first` on.
+template <int B>
+STEPSCOPE_INLINE void putSums(const RowProducts& products, i64 rows, i64 row, i64 first, const float* scales, const Vec (&sums)[B][kVectors]) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+        const i64 n = row + v * kLanes;
+        if (n >= rows) break;
+        const i64 lanes = rows - n < kLanes ? rows - n : kLanes;
+#pragma GCC unroll 8
+        for (int b = 0; b < B; ++b) {
+            float* to = products.out + (first + b) * products.outStride + n;
+            Vec value = sums[b][v];
+            if (scales != nullptr) value = value * get(scales + n, lanes);
+            if (products.bias != nullptr) value = value + get(products.bias + n, lanes);
+            if (products.add) value = value + get(to, lanes);
+            put(to, value, lanes);
+        }
+    }
+}
+
 // Rows [first, first + B) of the activations with one panel.
 template <class Kind, int B>
 __attribute__((noinline)) void panel(const PackedRows& weights, const RowProducts& products, i64 row, const void* data, i64 first) {
@@ -109,22 +129,95 @@ __attribute__((noinline)) void panel(const PackedRows& weights, const RowProduct
               (B == 1   ? 4
                : B == 2 ? 2
                         : 1)>(places + within, weights.columns, products.x + first * products.xStride, products.xStride, sums);
+        putSums<B>(products, weights.rows, row + within, first, weights.scales, sums);
+    }
+}
+
+// The same of 4-bit weights: within a group of columns whole numbers are multiplied, and their sums once with its scale.
+struct HalfBytes {
+    static constexpr i64 kBytes = kPanelRows / 2;  // of a column
+};
+// Column k of B rows of activations with kBlockRows rows of a panel. A register of 16 lanes takes the low halves first and then the high ones of the
+// same bytes; smaller ones stay within one kind.
+template <int B>
+STEPSCOPE_INLINE void halfBytesColumn(const std::uint8_t* at, bool high, i64 k, const float* x, i64 xStride, Vec (&sums)[B][kVectors]) {
+    constexpr bool kBoth = kLanes == HalfBytes::kBytes;
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+        const Vec w = loadHalves(at + k * HalfBytes::kBytes + (kBoth ? 0 : v * kLanes), kBoth ? v == 1 : high);
+#pragma GCC unroll 8
+        for (int b = 0; b < B; ++b) sums[b][v] = fma(w, all(x[b * xStride + k]), sums[b][v]);
+    }
+}
+
+template <int B, int U>
+STEPSCOPE_INLINE void halfBytesBlock(const std::uint8_t* at, bool high, const float* scales, i64 columns, const float* x, i64 xStride,
+                                     Vec (&sums)[B][kVectors]) {
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b)
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) sums[b][v] = zero();
+    for (i64 k = 0; k < columns; scales += kPanelRows) {
+        const i64 end = columns - k < kFourBitGroup ? columns : k + kFourBitGroup;
+        Vec parts[U][B][kVectors];
+#pragma GCC unroll 4
+        for (int u = 0; u < U; ++u)
+#pragma GCC unroll 8
+            for (int b = 0; b < B; ++b)
+#pragma GCC unroll 2
+                for (int v = 0; v < kVectors; ++v) parts[u][b][v] = zero();
+        for (; k + U <= end; k += U) {
+            __builtin_prefetch(at + k * HalfBytes::kBytes + kAheadBytes, 0, 3);
+#pragma GCC unroll 4
+            for (int u = 0; u < U; ++u) halfBytesColumn<B>(at, high, k + u, x, xStride, parts[u]);
+        }
+        for (; k < end; ++k) halfBytesColumn<B>(at, high, k, x, xStride, parts[0]);
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) {
-            const i64 n = row + within + v * kLanes;
-            if (n >= weights.rows) break;
-            const i64 lanes = weights.rows - n < kLanes ? weights.rows - n : kLanes;
+            const Vec scale = load(scales + v * kLanes);
 #pragma GCC unroll 8
             for (int b = 0; b < B; ++b) {
-                float* to = products.out + (first + b) * products.outStride + n;
-                Vec value = sums[b][v];
-                if (weights.scales != nullptr) value = value * get(weights.scales + n, lanes);
-                if (products.bias != nullptr) value = value + get(products.bias + n, lanes);
-                if (products.add) value = value + get(to, lanes);
-                put(to, value, lanes);
+                Vec group = parts[0][b][v];
+#pragma GCC unroll 4
+                for (int u = 1; u < U; ++u) group = group + parts[u][b][v];
+                sums[b][v] = fma(group, scale, sums[b][v]);
             }
         }
     }
+}
+
+template <int B>
+__attribute__((noinline)) void halfBytesPanel(const PackedRows& weights, const RowProducts& products, i64 row, const std::uint8_t* bytes,
+                                              const float* scales, i64 first) {
+    const i64 left = weights.rows - row;
+    for (i64 within = 0; within < kPanelRows && within < left; within += kBlockRows) {
+        Vec sums[B][kVectors];
+        halfBytesBlock<B, (B == 1   ? 4
+                           : B == 2 ? 2
+                                    : 1)>(bytes + within % HalfBytes::kBytes, within >= HalfBytes::kBytes, scales + within, weights.columns,
+                                          products.x + first * products.xStride, products.xStride, sums);
+        putSums<B>(products, weights.rows, row + within, first, nullptr, sums);
+    }
+}
+
+// Calls some.template operator()<B>(first) for rows [first, first + B) of the activations, until all `count` of them are through.
+template <class Some>
+STEPSCOPE_INLINE void inParts(i64 count, Some some) {
+    i64 first = 0;
+    const auto take = [&]<int B>() {
+        some.template operator()<B>(first);
+        first += B;
+    };
+    if constexpr (kMostColumns == 8) {
+        while (count - first >= 8) take.template operator()<8>();
+        if (count - first == 7) take.template operator()<7>();
+        if (count - first == 6) take.template operator()<6>();
+        if (count - first == 5) take.template operator()<5>();
+    }
+    while (count - first >= 4) take.template operator()<4>();
+    if (count - first == 3) take.template operator()<3>();
+    if (count - first == 2) take.template operator()<2>();
+    if (count - first == 1) take.template operator()<1>();
 }
 
 template <class Kind>
@@ -132,26 +225,31 @@ void multiply(const PackedRows& weights, const RowProducts& products, i64 begin,
     const i64 places = (weights.columns + Kind::columns - 1) / Kind::columns * kPanelRows;
     for (i64 p = begin; p < end; ++p) {
         const void* data = static_cast<const typename Kind::Place*>(weights.panels) + p * places;
-        i64 first = 0;
-        const auto some = [&]<int B>() {
-            panel<Kind, B>(weights, products, p * kPanelRows, data, first);
-            first += B;
-        };
-        if constexpr (kMostColumns == 8)
-            while (products.count - first >= 8) some.template operator()<8>();
-        if constexpr (kMostColumns == 8) {
-            if (products.count - first == 7) some.template operator()<7>();
-            if (products.count - first == 6) some.template operator()<6>();
-            if (products.count - first == 5) some.template operator()<5>();
-        }
-        while (products.count - first >= 4) some.template operator()<4>();
-        if (products.count - first == 3) some.template operator()<3>();
-        if (products.count - first == 2) some.template operator()<2>();
-        if (products.count - first == 1) some.template operator()<1>();
+        inParts(products.count, [&]<int B>(i64 first) { panel<Kind, B>(weights, products, p * kPanelRows, data, first); });
     }
 }
 
+void multiplyHalfBytes(const PackedRows& weights, const RowProducts& products, i64 begin, i64 end) {
+    const i64 groups = (weights.columns + kFourBitGroup - 1) / kFourBitGroup;
+    for (i64 p = begin; p < end; ++p) {
+        const std::uint8_t* bytes = static_cast<const std::uint8_t*>(weights.panels) + p * weights.columns * HalfBytes::kBytes;
+        const float* scales = weights.scales + p * groups * kPanelRows;
+        inParts(products.count, [&]<int B>(i64 first) { halfBytesPanel<B>(weights, products, p * kPanelRows, bytes, scales, first); });
+    }
+}
+
+void widenHalfBytes(const PackedRows& weights, i64 panel, float* out) {
+    const i64 groups = (weights.columns + kFourBitGroup - 1) / kFourBitGroup;
+    const std::uint8_t* from = static_cast<const std::uint8_t*>(weights.panels) + panel * weights.columns * HalfBytes::kBytes;
+    const float* scales = weights.scales + panel * groups * kPanelRows;
+    for (i64 lane = 0; lane < kPanelRows; lane += kLanes)
+        for (i64 k = 0; k < weights.columns; ++k)
+            store(out + k * kPanelRows + lane, loadHalves(from + k * HalfBytes::kBytes + lane % HalfBytes::kBytes, lane >= HalfBytes::kBytes) *
+                                                   load(scales + k / kFourBitGroup * kPanelRows + lane));
+}
+
 void widenPanel(const PackedRows& weights, i64 panel, float* out) {
+    if (weights.type == WeightType::Int4) return widenHalfBytes(weights, panel, out);
     const auto* from = static_cast<const std::int8_t*>(weights.panels) + panel * weights.columns * kPanelRows;
     for (i64 lane = 0; lane < kPanelRows; lane += kLanes) {
         const Vec scale = load(weights.scales + panel * kPanelRows + lane);
@@ -161,6 +259,6 @@ void widenPanel(const PackedRows& weights, i64 panel, float* out) {
 
 }  // namespace
 
-const PackedRowsTable packedRowsTable{{multiply<Floats>, multiply<Pairs>, multiply<Bytes>}, widenPanel};
+const PackedRowsTable packedRowsTable{{multiply<Floats>, multiply<Pairs>, multiply<Bytes>, multiplyHalfBytes}, widenPanel};
 
 }  // namespace stepscope::STEPSCOPE_ISA

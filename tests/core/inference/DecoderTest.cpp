@@ -11,6 +11,7 @@
 #include "core/base/CounterRandom.h"
 #include "core/inference/Decoder.h"
 #include "core/inference/NextTokens.h"
+#include "core/inference/TimedDecoder.h"
 #include "core/model/Gpt.h"
 
 namespace stepscope {
@@ -82,9 +83,9 @@ double largest(const std::vector<float>& logits) {
 }
 
 // How far logits may be off those of float32, of the largest logit: rounding a weight to bf16 changes it by up to 2^-9 of itself, to 8 bits by up to
-// 1/254 of the largest of its row, and each of the layers adds to that.
+// 1/254 of the largest of its row, to 4 bits by up to 1/14 of the largest of its group, and each of the layers adds to that.
 double bound(WeightType type) {
-    return type == WeightType::F32 ? 1e-5 : type == WeightType::Bf16 ? 0.02 : 0.06;
+    return type == WeightType::F32 ? 1e-5 : type == WeightType::Bf16 ? 0.02 : type == WeightType::Int8 ? 0.06 : 0.9;
 }
 
 class DecoderOptionTest : public ::testing::TestWithParam<std::tuple<Option, int>> {};
@@ -94,7 +95,7 @@ TEST_P(DecoderOptionTest, GivesTheLogitsOfEveryStepAsTheWholeContextDoes) {
     GptConfig config = base();
     option.set(config);
     const GeneratorWeights model = weightsOf(config);
-    for (const WeightType type : {WeightType::F32, WeightType::Bf16, WeightType::Int8}) {
+    for (const WeightType type : kAllWeightTypes) {
         // Rows of a prompt are computed 24 at a time here, so that pieces are cut and large and small products both occur.
         Decoder decoder(model, type, {.sequences = sequences, .rows = 24}, 2);
         std::vector<Ids> all;
@@ -202,13 +203,47 @@ TEST(Decoder, SaysWhatItsWeightsAndItsCacheTake) {
     config.heads = 2;
     const GeneratorWeights model = weightsOf(config);
     const auto of = [&](WeightType type) { return std::make_unique<Decoder>(model, type, DecoderRoom{.sequences = 2, .positions = 64}, 1); };
-    const auto whole = of(WeightType::F32), half = of(WeightType::Bf16), quarter = of(WeightType::Int8);
+    const auto whole = of(WeightType::F32), half = of(WeightType::Bf16), quarter = of(WeightType::Int8), fewest = of(WeightType::Int4);
     const double parameters = static_cast<double>(parameterCount(config)) * 4;
     EXPECT_NEAR(static_cast<double>(whole->weightBytes().count) / parameters, 1, 0.15);
     EXPECT_LT(half->weightBytes(), whole->weightBytes());
     EXPECT_LT(quarter->weightBytes(), half->weightBytes());
+    EXPECT_LT(fewest->weightBytes(), quarter->weightBytes());
     EXPECT_NEAR(static_cast<double>(whole->cacheBytes().count), 2 * 2 * 2 * 64 * 64 * 4, 64);
     EXPECT_NEAR(static_cast<double>(half->cacheBytes().count), 2 * 2 * 2 * 64 * 64 * 2, 64);
+}
+
+// The embedding is the head, so a token reads all of it; of an embedding of its own it takes a row.
+TEST(Decoder, SaysWhatOneTokenReads) {
+    GptConfig config = base();
+    const auto read = [&](WeightType type) {
+        const GeneratorWeights model = weightsOf(config);
+        const Decoder decoder(model, type, {}, 1);
+        return decoder.weightBytes().count - decoder.bytesOfAToken().count;
+    };
+    const std::int64_t positions = config.positions * config.width * 4, panels = 64 * config.width;  // 61 rows take two panels of 32
+    EXPECT_EQ(read(WeightType::F32), positions);
+    config.tiedHead = false;
+    EXPECT_EQ(read(WeightType::F32), positions + panels * 4);
+    EXPECT_EQ(read(WeightType::Int4), positions + panels / 2);
+    config.positionKind = PositionKind::Rope;
+    EXPECT_EQ(read(WeightType::F32), panels * 4);
+}
+
+TEST(Decoder, GoesOnFromWhereASequenceWasCut) {
+    const GeneratorWeights model = weightsOf(base());
+    Decoder decoder(model, WeightType::F32, {}, 2);
+    const Ids prompt = randomIds(20, 1), text = randomIds(9, 2), other = randomIds(4, 3);
+    const Decoder::Piece first{0, prompt}, then{0, text}, instead{0, other};
+    decoder.read({&first, 1});
+    decoder.read({&then, 1});
+    decoder.shorten(0, 20);
+    decoder.shorten(0, 25);
+    EXPECT_EQ(decoder.length(0), 20) << "it is never longer for it";
+    decoder.read({&instead, 1});
+    Ids whole = prompt;
+    whole.insert(whole.end(), other.begin(), other.end());
+    EXPECT_LE(farthest(decoder.logits(0), recomputed(model, whole)), 1e-4);
 }
 
 // Both ways of computing what follows, greedily, up to the end of the context.
@@ -249,6 +284,22 @@ TEST(NextTokensOfADecoder, GoOnFromTheNewerHalfWhereTheContextIsFull) {
         cached->append({&token, 1});
         EXPECT_LE(farthest(cached->logits(0), recomputed(model, context)), 1e-4);
     }
+}
+
+// What is timed is what a writer of text computes: the likeliest tokens, again and again behind the prompts.
+TEST(TimedDecoder, ReadsItsPromptsAndWritesBehindThemHoweverLong) {
+    const GeneratorWeights model = weightsOf(base());
+    Ids ids = randomIds(2 * 7, 1);
+    TimedDecoder timed(model, WeightType::F32, {.sequences = 2, .prompt = 7, .text = 5}, ids, 2);
+    EXPECT_GT(timed.readPrompts(), 0);
+    EXPECT_LE(farthest(timed.decoder().logits(1), recomputed(model, Ids(ids.begin() + 7, ids.end()))), 1e-4);
+    EXPECT_GT(timed.write(3), 0);
+    EXPECT_EQ(timed.decoder().length(0), 10);
+    timed.write(4);
+    EXPECT_EQ(timed.decoder().length(0), 9) << "five fit behind the prompt; the sixth and seventh begin anew";
+    timed.readPrompts(2);
+    EXPECT_EQ(timed.decoder().length(1), 7);
+    EXPECT_GT(timed.bytesOfAToken(), timed.decoder().bytesOfAToken()) << "keys and values are read too";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Holds the products of packed rows against sums in double, for every type of weights, on sizes that fit panels and registers and sizes that do not,
-// and 8-bit weights against the bound that their scales give. Run by CTest under every set.
+// and weights of 8 and 4 bits against the bound that their scales give. Run by CTest under every set.
 #include <limits>
 
 #include "Numbers.h"
@@ -24,11 +24,16 @@ struct Held {
     }
     void pack(WeightType type, std::int64_t rows, std::int64_t columns) {
         panels.assign(static_cast<std::size_t>(gemm::panels(rows) * PackedRows::panelBytes(type, columns)), 0x55);
-        scales.assign(static_cast<std::size_t>(PackedRows::scaleCount(type, rows)), 7.0f);
+        scales.assign(static_cast<std::size_t>(PackedRows::scaleCount(type, rows, columns)), 7.0f);
         weights = {type, rows, columns, panels.data(), scales.empty() ? nullptr : scales.data()};
         const std::int64_t half = weights.panelCount() / 2;
         packRows(type, source.data(), rows, columns, panels.data(), scales.data(), 0, half);
         packRows(type, source.data(), rows, columns, panels.data(), scales.data(), half, weights.panelCount());
+    }
+    // Of 4-bit weights.
+    float scaleOf(std::int64_t row, std::int64_t column) const {
+        const std::int64_t panel = row / gemm::kPanel * PackedRows::panelScales(weights.type, weights.columns);
+        return scales[static_cast<std::size_t>(panel + column / kFourBitGroup * gemm::kPanel + row % gemm::kPanel)];
     }
 };
 
@@ -72,12 +77,18 @@ TEST_P(PackedRowsTest, GiveARowBackAsItIsHeld) {
             if (GetParam() == WeightType::Int8) {
                 EXPECT_NEAR(row[c], from, 0.5001f * held.scales[static_cast<std::size_t>(r)]);
             }
+            if (GetParam() == WeightType::Int4) {
+                EXPECT_NEAR(row[c], from, 0.5001f * held.scaleOf(r, static_cast<std::int64_t>(c)));
+            }
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEachType, PackedRowsTest, ::testing::Values(WeightType::F32, WeightType::Bf16, WeightType::Int8), [](const auto& info) {
-    return std::string(info.param == WeightType::F32 ? "float32" : info.param == WeightType::Bf16 ? "bf16" : "int8");
+INSTANTIATE_TEST_SUITE_P(OfEachType, PackedRowsTest, ::testing::ValuesIn(kAllWeightTypes), [](const auto& info) {
+    return std::string(info.param == WeightType::F32    ? "float32"
+                       : info.param == WeightType::Bf16 ? "bf16"
+                       : info.param == WeightType::Int8 ? "int8"
+                                                        : "int4");
 });
 
 // The error of a product is at most half a scale for each element, times the sizes of the activations.
@@ -113,9 +124,11 @@ TEST(EightBitRows, AreZeroWhereTheWeightsAreAndNoNumbersWhereOneIsNone) {
     EXPECT_TRUE(std::isfinite(out[2]));
 }
 
-TEST(EightBitRows, WidenToThePanelsThatLargeProductsTake) {
-    const std::int64_t rows = 40, columns = 19;
-    const Held held(WeightType::Int8, rows, columns);
+class WidenedRows : public ::testing::TestWithParam<WeightType> {};
+
+TEST_P(WidenedRows, WidenToThePanelsThatLargeProductsTake) {
+    const std::int64_t rows = 40, columns = 43;
+    const Held held(GetParam(), rows, columns);
     std::vector<float> panel(static_cast<std::size_t>(columns * gemm::kPanel)), row(static_cast<std::size_t>(columns));
     for (std::int64_t p = 0; p < 2; ++p) {
         packedRowsCpu().widenPanel(held.weights, p, panel.data());
@@ -126,6 +139,55 @@ TEST(EightBitRows, WidenToThePanelsThatLargeProductsTake) {
                           p * gemm::kPanel + r < rows ? row[static_cast<std::size_t>(k)] : 0.0f);
         }
     }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfFewBits, WidenedRows, ::testing::Values(WeightType::Int8, WeightType::Int4),
+                         [](const auto& info) { return std::string(info.param == WeightType::Int8 ? "int8" : "int4"); });
+
+// As of 8 bits, with the scale of each group of columns.
+TEST(FourBitRows, KeepAProductWithinTheBoundOfTheirScales) {
+    const std::int64_t rows = 50, columns = 200;
+    const Held exact(WeightType::F32, rows, columns, 0.05), held(WeightType::Int4, rows, columns, 0.05);
+    const auto x = numbers<float>(static_cast<std::size_t>(columns), 9);
+    std::vector<float> wanted(static_cast<std::size_t>(rows)), got(wanted.size());
+    multiplyRows(exact.weights, {1, x.data(), columns, nullptr, wanted.data(), rows, false});
+    packedRowsCpu().multiply[static_cast<int>(WeightType::Int4)](held.weights, {1, x.data(), columns, nullptr, got.data(), rows, false}, 0,
+                                                                 held.weights.panelCount());
+    double worst = 0;
+    for (std::size_t r = 0; r < wanted.size(); ++r) {
+        double bound = 0;
+        for (std::int64_t c = 0; c < columns; ++c)
+            bound += 0.5 * held.scaleOf(static_cast<std::int64_t>(r), c) * std::fabs(x[static_cast<std::size_t>(c)]);
+        const double off = std::fabs(got[r] - wanted[r]);
+        EXPECT_LE(off, bound * 1.0001) << "row " << r;
+        worst = std::max(worst, off);
+    }
+    EXPECT_GT(worst, 0) << "rounded weights that give the exact product were not rounded";
+}
+
+TEST(FourBitRows, KeepALargeWeightToItsOwnGroup) {
+    Held held(WeightType::Int4, 1, 2 * kFourBitGroup, 0.05);
+    std::vector<float> before(static_cast<std::size_t>(2 * kFourBitGroup)), after(before.size());
+    unpackRow(held.weights, 0, before.data());
+    held.source[0] = 100;
+    held.pack(WeightType::Int4, 1, 2 * kFourBitGroup);
+    unpackRow(held.weights, 0, after.data());
+    EXPECT_NEAR(after[0], 100, 1e-4);
+    EXPECT_EQ(after[1], 0) << "too small beside it";
+    for (std::size_t c = kFourBitGroup; c < after.size(); ++c) EXPECT_EQ(after[c], before[c]);
+}
+
+TEST(FourBitRows, AreZeroWhereTheWeightsAreAndNoNumbersWhereOneIsNone) {
+    Held held(WeightType::Int4, 3, 4);
+    std::fill_n(held.source.begin(), 4, 0.0f);
+    held.source[5] = std::numeric_limits<float>::infinity();
+    held.pack(WeightType::Int4, 3, 4);
+    const std::vector<float> x{1, 2, 3, 4};
+    std::vector<float> out(3, 9.0f);
+    packedRowsCpu().multiply[static_cast<int>(WeightType::Int4)](held.weights, {1, x.data(), 4, nullptr, out.data(), 3, false}, 0, 1);
+    EXPECT_EQ(out[0], 0);
+    EXPECT_TRUE(std::isnan(out[1]));
+    EXPECT_TRUE(std::isfinite(out[2]));
 }
 
 }  // namespace
