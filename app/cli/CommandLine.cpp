@@ -60,6 +60,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addPredict(m_app, m_actions);
     addFindBatch(m_app, m_actions);
     addEval(m_app, m_actions);
+    addInference(m_app, m_actions);
     addPrune(m_app, m_actions);
     addSwitches(m_app, m_actions);
     addConfig(m_app, m_actions);

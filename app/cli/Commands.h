@@ -33,6 +33,7 @@ void addLadder(CLI::App& parent, Actions& actions);
 void addPredict(CLI::App& parent, Actions& actions);
 void addFindBatch(CLI::App& parent, Actions& actions);
 void addEval(CLI::App& parent, Actions& actions);
+void addInference(CLI::App& parent, Actions& actions);
 void addPrune(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);

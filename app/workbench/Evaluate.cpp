@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/workbench/StoredModel.h"
-#include "core/data/Corpus.h"
+#include "app/workbench/text/HeldOut.h"
 #include "core/inference/Decoder.h"
 #include "core/inference/NextTokens.h"
 #include "core/profile/MachineProbe.h"
@@ -17,27 +17,6 @@
 
 namespace stepscope {
 namespace {
-
-// The data as the run of the checkpoint read them, or other data read by its tokenizer.
-Result<Corpus> openData(const EvaluateRequest& request, const StoredModel& model, const std::atomic<bool>& cancelled) {
-    const bool own = request.data.empty();
-    const RunConfig& config = model.config;
-    if (model.foreign && own)
-        return makeError(ErrorCode::BadInput, fmt::format("{} is of no run of Stepscope, so it has no data of its own; give --data.", model.place));
-    if (model.foreign && !model.tokenizer && !isReadyTokens(request.data))
-        return makeError(ErrorCode::BadInput, fmt::format("{} Give ready tokens (.bin) as --data.", model.whyNoTokenizer));
-    return openCorpus({.data = own ? config.data : request.data,
-                       .tokenizer = config.tokenizer,
-                       .vocabulary = model.model.vocabulary,
-                       .validationFraction = own ? config.validationFraction : 0,
-                       .validation = own ? config.validation : "split",
-                       .separator = config.separator,
-                       .with = model.tokenizer,
-                       .context = 1,
-                       .seed = static_cast<std::uint64_t>(config.seed),
-                       .cacheFolder = {}},
-                      {}, cancelled);
-}
 
 // How fast text is written behind the first of the tokens, as fast as it is with nothing drawn.
 double writingSpeed(const GeneratorWeights& model, WeightType type, const TokenRow& row, std::int64_t begin, std::int64_t end, int threads) {
@@ -97,29 +76,25 @@ Result<EvaluateAnswer> evaluate(const EvaluateRequest& request, const std::funct
     if (context > model->model.positions)
         return makeError(ErrorCode::BadInput,
                          fmt::format("context cannot be {}: the model of {} has {} positions.", context, request.checkpoint, model->model.positions));
-    auto corpus = openData(request, *model, cancelled);
-    if (!corpus) return corpus.error();
-    // Of data of one's own all is read, of the run's the part that validates.
-    const std::int64_t begin = request.data.empty() ? corpus->trainTokens : 0;
-    if (corpus->tokens->size() - begin < 2)
-        return makeError(ErrorCode::BadInput, fmt::format("The run of {} had no validation part; give data to evaluate on.", request.checkpoint));
-    std::int64_t end = corpus->tokens->size();
-    if (request.tokens > 0) end = std::min(end, begin + request.tokens + 1);
+    const auto text = openHeldOut(*model, request.data, request.tokens, cancelled);
+    if (!text) return text.error();
+    const TokenRow& tokens = *text->corpus.tokens;
+    const std::int64_t begin = text->begin, end = text->end;
     const auto weights = weightsOf(*model);
     if (!weights) return weights.error();
 
     const int threads = static_cast<int>(request.threads > 0 ? request.threads : probeMachine().cores);
     at::set_num_threads(threads);
     if (!request.dtype.empty()) {
-        auto answer = evaluateTypes({weights->config, weights->layout, weights->weights}, request.dtype, *corpus->tokens, begin, end, context,
-                                    threads, progress, cancelled);
-        if (answer) answer->data = corpus->description;
+        auto answer = evaluateTypes({weights->config, weights->layout, weights->weights}, request.dtype, tokens, begin, end, context, threads,
+                                    progress, cancelled);
+        if (answer) answer->data = text->corpus.description;
         return answer;
     }
     const auto started = std::chrono::steady_clock::now();
     const auto total = static_cast<double>(end - begin - 1);
     const auto result = evaluateRow(
-        {weights->config, weights->layout, weights->weights}, *corpus->tokens, begin, end, context, request.batch,
+        {weights->config, weights->layout, weights->weights}, tokens, begin, end, context, request.batch,
         [&](std::int64_t done) { progress(static_cast<double>(done) / total); }, cancelled);
     if (!result) return result.error();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -128,7 +103,7 @@ Result<EvaluateAnswer> evaluate(const EvaluateRequest& request, const std::funct
                           .tokens = result->tokens,
                           .seconds = seconds,
                           .tokensPerSecond = static_cast<double>(result->tokens) / seconds,
-                          .data = corpus->description};
+                          .data = text->corpus.description};
 }
 
 }  // namespace

@@ -47,25 +47,33 @@ Result<Evaluation> evaluateRow(const GeneratorWeights& model, const TokenRow& ro
     return total;
 }
 
-Result<Evaluation> evaluateDecoded(Decoder& decoder, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
-                                   const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled) {
+Result<std::vector<double>> windowsDecoded(Decoder& decoder, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
+                                           const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled) {
     SS_CHECK(begin >= 0 && end <= row.size() && end - begin >= 2 && context >= 1 && context <= decoder.positions());
-    Evaluation total{.loss = 0, .tokens = end - begin - 1};
-    double sum = 0;
+    const std::int64_t tokens = end - begin - 1;
+    std::vector<double> windows;
     std::vector<std::int64_t> ids, targets;
-    for (std::int64_t done = 0; done < total.tokens;) {
+    for (std::int64_t done = 0; done < tokens;) {
         if (cancelled) return makeError(ErrorCode::Cancelled, "The evaluation was stopped.");
-        const std::int64_t window = std::min(context, total.tokens - done);
+        const std::int64_t window = std::min(context, tokens - done);
         ids.resize(static_cast<std::size_t>(window));
         targets.resize(ids.size());
         row.copyPair(begin + done, window, ids.data(), targets.data());
         ids.push_back(targets.back());
-        sum += decoder.negativeLogLikelihood(ids);
+        windows.push_back(decoder.negativeLogLikelihood(ids));
         done += window;
         progress(done);
     }
-    total.loss = sum / static_cast<double>(total.tokens);
-    return total;
+    return windows;
+}
+
+Result<Evaluation> evaluateDecoded(Decoder& decoder, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
+                                   const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled) {
+    const auto windows = windowsDecoded(decoder, row, begin, end, context, progress, cancelled);
+    if (!windows) return windows.error();
+    double sum = 0;
+    for (const double window : *windows) sum += window;
+    return Evaluation{.loss = sum / static_cast<double>(end - begin - 1), .tokens = end - begin - 1};
 }
 
 }  // namespace stepscope

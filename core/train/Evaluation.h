@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/Result.h"
 #include "core/data/Corpus.h"
@@ -24,7 +25,10 @@ struct Evaluation {
 // windows at a time. progress: tokens done so far. Cancelled when asked to.
 Result<Evaluation> evaluateRow(const GeneratorWeights& model, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
                                std::int64_t batch, const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled);
-// The same by a Decoder, with the weights as it holds them; its first sequence is used. context: at most its positions.
+// The same by a Decoder, with the weights as it holds them; its first sequence is used. context: at most its positions. What each window costs,
+// summed in nats, one after the other; the last one may be shorter.
+Result<std::vector<double>> windowsDecoded(Decoder& decoder, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
+                                           const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled);
 Result<Evaluation> evaluateDecoded(Decoder& decoder, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
                                    const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled);
 

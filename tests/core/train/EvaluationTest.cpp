@@ -63,10 +63,23 @@ TEST(Evaluation, IsFoundByADecoderTooWhateverItsWindows) {
     }
 }
 
+TEST(Evaluation, IsTheSumOfItsWindows) {
+    const Model model;
+    Decoder decoder(model.weights, WeightType::F32, {.rows = 12, .logits = 12}, 2);
+    std::vector<std::int64_t> told;
+    const auto windows = windowsDecoded(
+        decoder, *model.batches->corpus().tokens, 50, 81, 12, [&](std::int64_t done) { told.push_back(done); }, model.never);
+    ASSERT_TRUE(windows.ok());
+    EXPECT_EQ(told, (std::vector<std::int64_t>{12, 24, 30}));
+    ASSERT_EQ(windows->size(), 3u);
+    EXPECT_NEAR((*windows)[1], 12 * model.over(62, 75, 12, 1).loss, 1e-4);
+    EXPECT_NEAR((*windows)[2], 6 * model.over(74, 81, 12, 1).loss, 1e-4);
+}
+
 TEST(Evaluation, TellsWhatOtherTypesOfWeightsCost) {
     const Model model;
     const double exact = model.over(0, 2001, 12, 8).loss;
-    for (const auto& [type, name] : {std::pair{WeightType::Bf16, "bf16"}, {WeightType::Int8, "int8"}}) {
+    for (const auto& [type, name] : {std::pair{WeightType::Bf16, "bf16"}, {WeightType::Int8, "int8"}, {WeightType::Int4, "int4"}}) {
         Decoder decoder(model.weights, type, {.rows = 12, .logits = 12}, 2);
         const auto decoded = evaluateDecoded(
             decoder, *model.batches->corpus().tokens, 0, 2001, 12, [](std::int64_t) {}, model.never);

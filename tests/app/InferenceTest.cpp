@@ -1,0 +1,74 @@
+// `inference` through the command line: every form with its size, its quality and its speed, what pruning costs, refusals.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Inference : public CliFixture {
+protected:
+    void SetUp() override { m_id = std::to_string(train({"--checkpoint-every", "12"})["session"].get<std::int64_t>()); }
+    Finished inference(const Words& more) const {
+        Words all{"inference", "--from", m_id, "--db", database(), "--tokens", "200", "--threads", "1"};
+        all.insert(all.end(), more.begin(), more.end());
+        return cli(all);
+    }
+    std::string m_id;
+};
+
+TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
+    const auto finished = inference({"--budget", "2", "--json"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json told = Json::parse(finished.out);
+    ASSERT_EQ(told["forms"].size(), 4u);
+    std::int64_t former = 0;
+    for (const char* form : {"int4", "int8", "bf16", "f32"}) {
+        const auto row = std::find_if(told["forms"].begin(), told["forms"].end(), [&](const Json& one) { return one["form"] == form; });
+        ASSERT_NE(row, told["forms"].end()) << form;
+        EXPECT_GT((*row)["weight_bytes"].get<std::int64_t>(), former) << form;
+        former = (*row)["weight_bytes"].get<std::int64_t>();
+        EXPECT_GT((*row)["perplexity"].get<double>(), 1) << form;
+        for (const char* what : {"prompt", "text"}) {
+            EXPECT_GT((*row)[what]["tokens_per_s"].get<double>(), 0) << form;
+            EXPECT_EQ((*row)[what].contains("verdict"), std::string(form) != "f32") << form << ": it is beside float32";
+        }
+    }
+    EXPECT_GT(told["rounds"].get<int>() + told["left_out"].get<int>(), 0);
+    ASSERT_EQ(told["pruned"].size(), 5u);
+    EXPECT_NEAR(told["pruned"][1]["zeros"].get<double>(), 0.5, 0.01);
+    EXPECT_EQ(told["pruned"][1]["faster"], false);
+    const auto evaluated = Json::parse(cli({"eval", "--from", m_id, "--db", database(), "--tokens", "200", "--dtype", "int8", "--json"}).out);
+    EXPECT_NEAR(told["forms"][2]["loss"].get<double>(), evaluated["types"][1]["loss"].get<double>(), 1e-6) << "the same as eval says";
+}
+
+TEST_F(Inference, SaysNoSpeedWhereNoneWasMeasured) {
+    const auto finished = inference({"--budget", "0", "--form", "int4", "--no-pruning"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("int4"));
+    EXPECT_THAT(finished.out, testing::Not(HasSubstr("int8")));
+    EXPECT_THAT(finished.out, HasSubstr("prompt not measured · text not measured"));
+    EXPECT_THAT(finished.out, testing::Not(HasSubstr("tok/s")));
+    EXPECT_THAT(finished.out, testing::Not(HasSubstr("pruned")));
+}
+
+TEST_F(Inference, SaysThatZerosGiveNothing) {
+    EXPECT_THAT(inference({"--budget", "0", "--form", "f32"}).out, HasSubstr("No kernel here leaves zeros out"));
+}
+
+TEST_F(Inference, RefusesWithASentence) {
+    expectRefused(inference({"--form", "fp8"}), {"fp8", "int4"}, kBadInput);
+    expectRefused(inference({"--prompt", "100000"}), {"100000", "positions"}, kBadInput);
+    expectRefused(inference({"--batch", "65"}), {"--batch", "65"}, kBadInput);
+    expectRefused(inference({"--delta", "0"}), {"--delta"}, kBadInput);
+    expectRefused(inference({"--budget", "soon"}), {"--budget", "soon"}, kBadInput);
+    expectRefused(inference({"--data", path("none.txt")}), {"none.txt"});
+    expectRefused(cli({"inference", "--from", "99", "--db", database()}), {"99"});
+}
+
+}  // namespace
+}  // namespace stepscope::test
