@@ -21,6 +21,7 @@
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/RowParts.h"
 #include "widgets/panels/experiment/WheelGuard.h"
+#include "widgets/panels/inference/InferencePage.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/query/QueryPage.h"
@@ -96,9 +97,11 @@ QWidget* MainWindow::buildCentre() {
     m_operations = new OperationsPage;
     m_timeline = new TimelinePage;
     m_query = new QueryPage;
-    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage),
-                          static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose),
-                          static_cast<QWidget*>(m_operations), static_cast<QWidget*>(m_timeline), static_cast<QWidget*>(m_query)})
+    m_inference = new InferencePage;
+    for (QWidget* page :
+         {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage), static_cast<QWidget*>(m_compare),
+          static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose), static_cast<QWidget*>(m_operations), static_cast<QWidget*>(m_timeline),
+          static_cast<QWidget*>(m_query), static_cast<QWidget*>(m_inference)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -114,6 +117,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_operations, "Operations");
     m_pages->addTab(m_timeline, "Timeline");
     m_pages->addTab(m_query, "Query");
+    m_pages->addTab(m_inference, "Inference");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {
@@ -150,6 +154,7 @@ void MainWindow::restoreLayout(QSize wanted) {
     m_text->restore(settings);
     m_sessionsPage->restore(settings);
     m_query->restore(settings);
+    m_inference->restore(settings);
     m_pages->currentWidget()->setFocus();
 }
 
@@ -164,6 +169,7 @@ void MainWindow::saveLayout() const {
     m_text->save(settings);
     m_sessionsPage->save(settings);
     m_query->save(settings);
+    m_inference->save(settings);
     saveExperiment();
 }
 

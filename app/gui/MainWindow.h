@@ -13,6 +13,7 @@ class LadderPage;
 class DiagnosePage;
 class ExperimentPanel;
 class FlipStrip;
+class InferencePage;
 class HintStrip;
 class LivePage;
 class LogPanel;
@@ -48,6 +49,7 @@ public:
     OperationsPage& operationsPage() { return *m_operations; }
     TimelinePage& timelinePage() { return *m_timeline; }
     QueryPage& queryPage() { return *m_query; }
+    InferencePage& inferencePage() { return *m_inference; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -88,6 +90,7 @@ private:
     OperationsPage* m_operations;
     TimelinePage* m_timeline;
     QueryPage* m_query;
+    InferencePage* m_inference;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

@@ -25,6 +25,7 @@
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/guide/GuidePanel.h"
+#include "widgets/panels/inference/InferencePage.h"
 #include "widgets/panels/query/QueryPage.h"
 #include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/run/RunBar.h"
@@ -43,7 +44,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1 … 9", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations, Timeline, Query"},
+        {"1 … 9, 0", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations, Timeline, Query, Inference"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"Enter, L", "on a chart: it alone; logarithmic y"},
@@ -55,7 +56,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"T", "in the list: timelines of two chosen sessions side by side"},
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text; on the page Query run the query"},
-        {"Esc", "end a query, close a replay, clear the search, leave a field of the page Text or Query"},
+        {"Esc", "end a query, close a replay, clear the search, leave a field of the page Text, Query or Inference"},
         {"F6, Shift+F6", "the next panel, the one before"},
         {"F10, Alt", "the menu"},
         {"F1", "the guide"},
@@ -222,8 +223,10 @@ bool WindowActions::act(int key, const QString& text) {
         m_overlay->open();
     else if (key == Qt::Key_Space)
         m_running.runOrPause();
-    else if (key >= Qt::Key_1 && key < Qt::Key_1 + m_window.pages().count())
+    else if (key >= Qt::Key_1 && key <= Qt::Key_9 && key < Qt::Key_1 + m_window.pages().count())
         m_window.pages().setCurrentIndex(key - Qt::Key_1);
+    else if (key == Qt::Key_0)
+        m_window.pages().setCurrentWidget(&m_window.inferencePage());
     else if (key == Qt::Key_F)
         m_window.livePage().fit();
     else if (key == Qt::Key_E)

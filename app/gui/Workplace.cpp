@@ -56,6 +56,7 @@ Workplace::Workplace(const Options& options)
                 m_measured),
       m_ladder({m_window.experiment(), m_window.pages(), m_window.ladderPage()}, m_runs, m_running, m_reader, m_stage, m_studied),
       m_diagnose({m_window.experiment(), m_window.pages(), m_window.diagnosePage()}, m_runs, m_running, m_reader, m_stage),
+      m_inference({m_window.inferencePage()}, m_runs, m_running, m_stage, databaseOf(options)),
       m_capture(m_window, m_runs, m_running, m_live),
       m_operations({m_window.pages(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
       m_timeline({m_window.pages(), m_window.timelinePage(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
@@ -76,6 +77,7 @@ Workplace::Workplace(const Options& options)
     connect(&m_ladder, &LadderWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::guideRequested, &m_actions, &WindowActions::openGuide);
+    connect(&m_inference, &InferenceWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::testRequested, &m_compare, &CompareWiring::test);
     connect(&m_operations, &OperationsWiring::exportRequested, &m_exports, &ExportWiring::write);
     connect(&m_captures, &CapturesWiring::removed, this, [this](qint64 session) {
@@ -84,6 +86,7 @@ Workplace::Workplace(const Options& options)
         m_timeline.shownChanged();
     });
     connect(&m_checkpoints, &CheckpointsWiring::removed, &m_text, &TextWiring::lookAgain);
+    connect(&m_checkpoints, &CheckpointsWiring::removed, &m_inference, &InferenceWiring::lookAgain);
     // What was asked for is seen behind the dialog.
     connect(&m_checkpoints, &CheckpointsWiring::resumeRequested, this, [this](qint64 session, const QString& path, qint64 step) {
         if (m_sessions.resumeFrom(session, path, step)) m_checkpoints.dialog().close();

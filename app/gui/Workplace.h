@@ -14,6 +14,7 @@
 #include "app/gui/diagnose/TimeWiring.h"
 #include "app/gui/measuring/CompareWiring.h"
 #include "app/gui/measuring/ExperimentFeed.h"
+#include "app/gui/measuring/InferenceWiring.h"
 #include "app/gui/measuring/LadderWiring.h"
 #include "app/gui/measuring/MeasureWiring.h"
 #include "app/gui/measuring/StudyFeed.h"
@@ -53,6 +54,7 @@ public:
     SessionsReader& reader() { return m_reader; }
     ReplayController& replay() { return m_replay; }
     CaptureWiring& capture() { return m_capture; }
+    InferenceWiring& inference() { return m_inference; }
     OperationsWiring& operations() { return m_operations; }
     ImportWiring& import() { return m_import; }
     DemoWiring& demo() { return m_demo; }
@@ -85,6 +87,7 @@ private:
     CompareWiring m_compare;
     LadderWiring m_ladder;
     DiagnoseWiring m_diagnose;
+    InferenceWiring m_inference;
     CaptureWiring m_capture;
     OperationsWiring m_operations;
     TimelineWiring m_timeline;

@@ -23,7 +23,7 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
 
 int OutlinedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
     const int usual = QProxyStyle::pixelMetric(metric, option, widget);
-    return metric == PM_TabBarTabHSpace ? usual / 2 : usual;
+    return metric == PM_TabBarTabHSpace ? usual / 3 : usual;
 }
 
 }  // namespace stepscope

@@ -128,7 +128,7 @@ void LiveFeed::tell(const Event& event) {
                    [](const DeviceSample&) {},
                    [this](const LogLine& e) { Q_EMIT logged(e); },
                    [this](const StateChanged& e) { Q_EMIT stateChanged(e); },
-                   [](const CheckpointSaved&) {},
+                   [this](const CheckpointSaved& e) { Q_EMIT checkpointSaved(e); },
                    [this](const TextGenerated& e) { Q_EMIT textGenerated(e); },
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},

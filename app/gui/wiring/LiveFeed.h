@@ -47,6 +47,7 @@ Q_SIGNALS:
     void textGenerated(const stepscope::TextGenerated& text);
     void experimented(const stepscope::Event& event);  // ExperimentBegan, BlockDone, ExperimentJudged
     void captured(const stepscope::CaptureDone& capture);
+    void checkpointSaved(const stepscope::CheckpointSaved& saved);
     void grew();  // at most once a tick
 
 private:

@@ -13,6 +13,7 @@
 #include "app/workbench/diagnose/FindBatch.h"
 #include "app/workbench/diagnose/PeakMeter.h"
 #include "app/workbench/diagnose/TimeLook.h"
+#include "app/workbench/inference/MeasureForms.h"
 #include "app/workbench/workers/WorkersForecast.h"
 #include "core/events/ConfigKeys.h"
 
@@ -24,6 +25,7 @@ FakeLook g_look;
 RunConfig g_config;
 int g_looks = 0;
 std::set<std::thread::id> g_threads;
+FakeForms g_forms;
 
 // Takes its time; an error when it was stopped or is to fail.
 Status take(const RunConfig& config, const std::atomic<bool>& cancelled) {
@@ -68,6 +70,7 @@ void setFakeLook(const FakeLook& look) {
     std::lock_guard lock(g_mutex);
     g_look = look;
     g_looks = 0;
+    g_forms = {};
 }
 
 std::string fakeLookedAt(const std::string& key) {
@@ -85,6 +88,74 @@ int fakeLooks() {
 bool fakeLookWasHere() {
     std::lock_guard lock(g_mutex);
     return g_threads.contains(std::this_thread::get_id());
+}
+
+FakeForms fakeForms() {
+    std::lock_guard lock(g_mutex);
+    return g_forms;
+}
+
+// int8 is twice as fast for text; of int4 nothing is known when it was stopped.
+Result<FormsAnswer> measureForms(const FormsRequest& request, const std::function<void(const FormsProgress&, const FormsAnswer& soFar)>& progress,
+                                 const std::atomic<bool>& cancelled) {
+    {
+        std::lock_guard lock(g_mutex);
+        g_forms = {request.from, request.data, request.budgetSeconds, request.sequences, request.besideAPausedRun};
+    }
+    FormsAnswer known;
+    known.data = "King James text";
+    known.tokens = request.tokens;
+    known.windows = 8;
+    known.sequences = request.sequences;
+    known.prompt = 128;
+    known.text = 64;
+    known.threads = 2;
+    double perSecond = 61, weights = 4.98e8, perplexity = 29.41;
+    for (const std::string& form : allForms()) {
+        FormRow row;
+        row.form = form;
+        row.weights = {static_cast<std::int64_t>(weights)};
+        row.perplexity = perplexity;
+        if (form != "f32") row.quality = {perplexity / 29.41 - 1, perplexity / 29.41 - 1.0004, perplexity / 29.41 - 0.9996};
+        known.forms.push_back(row);
+        weights /= 2;
+        perplexity *= form == "int8" ? 1.03 : 1.0004;
+    }
+    progress({"reading the text in int8", 0.2}, known);
+    if (auto taken = take(RunConfig{}, cancelled); !taken && taken.error().code != ErrorCode::Cancelled) return taken.error();
+    known.stopped = cancelled;
+    if (known.stopped) return known;
+    for (FormRow& row : known.forms) {
+        for (FormSpeed* speed : {&row.prompt, &row.text}) {
+            const double times = row.form == "f32" ? 1 : speed == &row.prompt ? 0.97 : perSecond / 61;
+            speed->perSecond = (speed == &row.prompt ? 480 : 61) * times;
+            speed->low = speed->perSecond * 0.985;
+            speed->high = speed->perSecond * 1.015;
+            if (row.form == "f32") continue;
+            speed->judged.outcome = times > 1 ? "faster" : "inconclusive";
+            speed->judged.ratio = times;
+            speed->judged.low = times * 0.98;
+            speed->judged.high = times * 1.02;
+            if (times <= 1) speed->judged.why = "The interval [0.951, 1.011] holds both \"equal\" and \"different\".";
+        }
+        row.text.bandwidthShare = 0.71;
+        perSecond *= 1.6;
+    }
+    known.bytesPerSecond = 2.1e10;
+    known.rounds = 24;
+    known.timed = true;
+    double change = 0.002;
+    for (const std::string& name : allPrunings()) {
+        PrunedRow row;
+        row.name = name;
+        row.zeros = name == "2:4" ? 0.5 : std::stod(name) / 100;
+        row.perplexity = 29.41 * (1 + change);
+        row.quality = {change, 0.9 * change, 1.1 * change};
+        known.pruned.push_back(row);
+        change *= 6;
+        if (row.zeros > 0.8) change = 0.31;
+    }
+    return known;
 }
 
 Result<Diagnosis> diagnose(const Machine& machine, const DiagnoseRequest& request, const LookProgress& progress, const std::atomic<bool>& cancelled) {

@@ -1,6 +1,7 @@
-// The looks of the window's tests: what Diagnose finds, how long that takes, and what the search for a batch size says. Never linked together with
-// the real ones of app/workbench/diagnose.
+// The looks of the window's tests: what Diagnose finds, how long that takes, what the search for a batch size says, and what the forms of weights
+// give. Never linked together with the real ones of app/workbench/diagnose.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "core/base/Result.h"
@@ -21,5 +22,13 @@ void setFakeLook(const FakeLook& look);
 std::string fakeLookedAt(const std::string& key);
 int fakeLooks();         // that were begun
 bool fakeLookWasHere();  // one was asked on the thread that calls this
+// Of the newest measurement of forms: whose weights, and what was asked; "-" before the first.
+struct FakeForms {
+    std::string from = "-", data{};
+    double budgetSeconds = 0;
+    std::int64_t sequences = 0;
+    bool besideAPausedRun = false;
+};
+FakeForms fakeForms();
 
 }  // namespace stepscope

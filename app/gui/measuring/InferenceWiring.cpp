@@ -1,0 +1,233 @@
+#include "app/gui/measuring/InferenceWiring.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "app/gui/Stage.h"
+#include "app/gui/measuring/InferenceWords.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/inference/MeasureForms.h"
+#include "core/base/Format.h"
+#include "widgets/panels/inference/InferencePage.h"
+
+namespace stepscope {
+namespace {
+
+const char* kInferenceChapter = "inference.md";
+constexpr std::chrono::milliseconds kLeastBetween{50};  // tellings
+
+QString plain(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+}  // namespace
+
+InferenceWiring::InferenceWiring(const Panels& panels, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)), m_view(emptyInference()) {
+    InferencePage& page = panels.page;
+    page.setView(m_view);
+    connect(&page, &InferencePage::measureRequested, this, &InferenceWiring::start);
+    connect(&page, &InferencePage::stopRequested, this, [this] {
+        m_cancel = true;
+        if (m_held && m_held->waits) end("Stopped before anything was measured.");
+    });
+    connect(&page, &InferencePage::weightsRequested, this, &InferenceWiring::choose);
+    connect(&page, &InferencePage::guideRequested, this, [this] { Q_EMIT guideRequested(kInferenceChapter); });
+    connect(&stage.live(), &LiveFeed::stateChanged, this, &InferenceWiring::liveStateChanged);
+    connect(&stage.live(), &LiveFeed::checkpointSaved, this, [this](const CheckpointSaved& saved) {
+        if (!m_held || !m_held->waits) return;
+        m_held->path = saved.path;
+        m_held->step = saved.step;
+        beginHeld();
+    });
+    // Why a checkpoint was not kept is in the log; nothing will come of the wait then.
+    connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
+        if (m_held && m_held->waits && line.level == LogLevel::Error) end(plain(line.text));
+    });
+    connect(&runs, &RunController::phaseChanged, this, &InferenceWiring::lookAgain);
+    connect(&runs, &RunController::engineReady, this, &InferenceWiring::lookAgain);
+    connect(&running, &RunWiring::takesCommandsChanged, this, &InferenceWiring::lookAgain);
+    connect(&stage, &Stage::switched, this, &InferenceWiring::lookAgain);
+    connect(&stage, &Stage::started, this, &InferenceWiring::lookAgain);
+    lookAgain();
+}
+
+InferenceWiring::~InferenceWiring() {
+    m_cancel = true;
+    ++m_number;
+}
+
+void InferenceWiring::choose(const QString& path) {
+    if (m_measuring) return;
+    m_chosen = path;
+    lookAgain();
+}
+
+bool InferenceWiring::liveInView() const {
+    return m_chosen.isEmpty() && m_runs.training() && !m_stage.replaying();
+}
+
+// Looking for a checkpoint reads the session's events and folders: not on this thread.
+void InferenceWiring::lookAgain() {
+    const std::int64_t session = m_chosen.isEmpty() && !liveInView() ? m_stage.shown().history()->session() : 0;
+    m_source = {};
+    m_asked = session;
+    if (session > 0)
+        m_thread.post([this, session, database = m_database] {
+            Source found;
+            found.session = session;
+            const auto path = newestCheckpoint(database, session);
+            const auto info = path ? inspectCheckpoint(*path) : Result<CheckpointInfo>(path.error());
+            if (info) {
+                found.path = *path;
+                found.step = info->step;
+            } else {
+                found.why = plain(info.error().sentence);
+            }
+            answer(this, [this, found] {
+                if (m_asked != found.session) return;
+                m_source = found;
+                showSource();
+            });
+        });
+    showSource();
+}
+
+void InferenceWiring::showSource() {
+    InferencePage& page = m_panels.page;
+    const bool file = !m_chosen.isEmpty();
+    if (m_measuring) return;  // what is measured stays named
+    if (m_runs.workbench() == nullptr) return page.setSource(false, "The engine is starting.", file);
+    if (liveInView()) {
+        const bool ready = m_running.takesCommands();
+        return page.setSource(ready,
+                              ready ? "The weights of the run in progress, as they are: it keeps a checkpoint and is paused while they are measured."
+                                    : "The run is being prepared; its weights can be measured from its first step on.",
+                              false);
+    }
+    if (m_runs.busy())
+        return page.setSource(false, "A run or an experiment goes on; this waits for its end. Times beside it would mean nothing.", file);
+    if (file) return page.setSource(true, "The weights in " + m_chosen, true);
+    if (m_source.session > 0) {
+        const bool ready = !m_source.path.empty();
+        return page.setSource(
+            ready,
+            ready ? QString("The checkpoint of step %1 of the session that is looked at.").arg(plain(format::count(m_source.step))) : m_source.why,
+            false);
+    }
+    page.setSource(false,
+                   m_asked > 0
+                       ? "Looking for a checkpoint of this session…"
+                       : "Nothing to measure yet: press Run, double-click a session with a checkpoint, or choose weights with File… or Folder….",
+                   false);
+}
+
+void InferenceWiring::start(const InferenceQuestion& question) {
+    if (m_measuring || m_runs.workbench() == nullptr) return;
+    if (liveInView()) {
+        if (m_running.takesCommands()) hold(question);
+    } else if (!m_runs.busy() && !m_chosen.isEmpty()) {
+        measure(question, m_chosen.toStdString(), false);
+    } else if (!m_runs.busy() && !m_source.path.empty()) {
+        measure(question, m_source.path, false);
+    }
+}
+
+// It holds still at its next step, with its weights kept: beside it nothing else takes the processors.
+void InferenceWiring::hold(const InferenceQuestion& question) {
+    Held held;
+    held.question = question;
+    held.waits = true;
+    const auto state = m_stage.live().history()->state();
+    held.wasPaused = state && state->state == RunState::Paused;
+    m_held = held;
+    begin("waiting for the run to hold still");
+    m_runs.send(SaveCheckpoint{});
+    if (!held.wasPaused) m_runs.send(Pause{});
+}
+
+void InferenceWiring::liveStateChanged(const StateChanged& change) {
+    if (!m_held) return;
+    if (ended(change.state)) {
+        const bool waited = m_held->waits;
+        m_cancel = true;
+        m_held.reset();  // there is nothing to go on
+        if (waited) end("The run has ended; its checkpoint can be measured now.");
+    } else if (m_held->waits) {
+        if (change.state == RunState::Paused) beginHeld();
+    } else if (change.state == RunState::Running) {
+        m_cancel = true;  // a person wants it to go on
+        m_held->wasPaused = true;
+    }
+}
+
+void InferenceWiring::beginHeld() {
+    const auto state = m_stage.live().history()->state();
+    if (m_held->path.empty() || !state || state->state != RunState::Paused) return;
+    m_held->waits = false;
+    measure(m_held->question, m_held->path, true);
+}
+
+void InferenceWiring::begin(const QString& doing) {
+    m_view = emptyInference();
+    m_cancel = false;
+    m_measuring = true;
+    m_view.stage = InferenceView::Stage::Measuring;
+    m_view.doing = doing;
+    ++m_number;
+    m_panels.page.setView(m_view);
+}
+
+void InferenceWiring::measure(const InferenceQuestion& question, const std::string& from, bool besideAPausedRun) {
+    begin("opening the weights");
+    m_thread.post([this, number = m_number, question, from, besideAPausedRun] {
+        FormsRequest request = formsRequest(question, from);
+        request.besideAPausedRun = besideAPausedRun;
+        // Windows of a small model are read in less time than a page is painted in.
+        const auto tell = [this, number, told = std::chrono::steady_clock::time_point()](const FormsProgress& now, const FormsAnswer& soFar) mutable {
+            const auto time = std::chrono::steady_clock::now();
+            if (time - told < kLeastBetween) return;
+            told = time;
+            answer(this, [this, number, now, soFar] {
+                if (number != m_number || !m_measuring) return;
+                m_view.doing = plain(now.doing);
+                m_view.share = now.share;
+                showForms(soFar, m_view);
+                m_panels.page.setView(m_view);
+            });
+        };
+        // Shared: g++ 12 takes the other alternative of a moved variant for one that was never set.
+        const auto found = std::make_shared<const Result<FormsAnswer>>(measureForms(request, tell, m_cancel));
+        answer(this, [this, number, found] {
+            if (number != m_number) return;
+            if (*found) {
+                m_view.stage = InferenceView::Stage::Found;
+                showForms(**found, m_view);
+            }
+            end(*found ? QString() : plain(found->error().sentence));
+        });
+    });
+}
+
+void InferenceWiring::end(const QString& failure) {
+    m_measuring = false;
+    ++m_number;
+    if (!failure.isEmpty()) {
+        m_view.stage = InferenceView::Stage::Failed;
+        m_view.doing = failure;
+    }
+    m_panels.page.setView(m_view);
+    letGo();
+    lookAgain();
+}
+
+void InferenceWiring::letGo() {
+    if (m_held && !m_held->wasPaused) m_runs.send(Resume{});
+    m_held.reset();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,127 @@
+#include "app/gui/measuring/InferenceWords.h"
+
+#include <cmath>
+#include <utility>
+
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+QString inferenceText(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+const char* whatFormIs(const std::string& form) {
+    if (form == "f32") return "float32, as weights are stored and trained";
+    if (form == "bf16") return "Each weight rounded to 8 binary digits";
+    if (form == "int8") return "8 bits for each weight, a scale for each row";
+    if (form == "int4") return "4 bits for each weight, a scale for each 32 of a row";
+    return "";
+}
+
+// "62.8 K tok/s ±1.4 %"; without an interval where one round tells nothing of it.
+QString speedFigure(const FormSpeed& speed) {
+    if (!std::isfinite(speed.perSecond)) return {};
+    const QString rate = inferenceText(format::rate(speed.perSecond, "tok/s"));
+    if (!(speed.low > 0) || !std::isfinite(speed.high)) return rate;
+    return rate + QString(" ±%1 %").arg(100 * (std::sqrt(speed.high / speed.low) - 1), 0, 'f', 1);
+}
+
+QString verdictText(const FormSpeed& speed, double delta) {
+    return speed.judged.outcome.empty() ? QString() : inferenceText(speedWords(speed, delta));
+}
+
+QString whyOf(const FormRow& row) {
+    QStringList all;
+    for (const auto& [what, speed] : {std::pair{"Prompt", &row.prompt}, std::pair{"Text", &row.text}})
+        if (!speed->judged.why.empty()) all.push_back(QString("%1: %2").arg(QString(what), inferenceText(speed->judged.why)));
+    return all.join(' ');
+}
+
+QString countOf(std::int64_t count, const char* one, const char* many) {
+    return inferenceText(format::count(count)) + ' ' + (count == 1 ? one : many);
+}
+
+QString restsOn(const FormsAnswer& answer) {
+    QString said =
+        QString("%1: %2 of held-out text, prompts of %3 and texts of %4 tokens, %5, on %6.")
+            .arg(QString(answer.stopped ? "Stopped before everything was measured" : "Measured"), countOf(answer.tokens, "token", "tokens"),
+                 inferenceText(format::count(answer.prompt)), inferenceText(format::count(answer.text)),
+                 answer.sequences == 1 ? QString("one at a time") : QString("%1 at a time").arg(answer.sequences),
+                 countOf(answer.threads, "thread", "threads"));
+    if (answer.rounds + answer.leftOut > 0) {
+        said += QString(" %1 of turns").arg(countOf(answer.rounds, "round", "rounds"));
+        if (answer.leftOut > 0) said += QString(", %1 left out because other programs took the processors").arg(answer.leftOut);
+        said += '.';
+    }
+    return said;
+}
+
+}  // namespace
+
+InferenceView emptyInference() {
+    InferenceView view;
+    for (const std::string& form : allForms()) {
+        InferenceRow row;
+        row.form = inferenceText(form);
+        row.what = whatFormIs(form);
+        view.rows.push_back(row);
+    }
+    for (const std::string& name : allPrunings()) {
+        PrunedPoint point;
+        point.name = inferenceText(name);
+        point.pattern = point.name.contains(':');
+        view.pruned.push_back(point);
+    }
+    view.pruning = kZerosGiveNothing;
+    return view;
+}
+
+void showForms(const FormsAnswer& answer, InferenceView& view) {
+    for (const FormRow& known : answer.forms)
+        for (InferenceRow& row : view.rows) {
+            if (row.form != inferenceText(known.form)) continue;
+            if (known.weights.count > 0) row.weights = inferenceText(format::bytes(known.weights));
+            if (std::isfinite(known.perplexity)) row.perplexity = inferenceText(format::significant(known.perplexity, 5));
+            if (std::isfinite(known.quality.change)) row.quality = inferenceText(qualityWords(known.quality));
+            row.prompt = speedFigure(known.prompt);
+            row.promptVerdict = verdictText(known.prompt, answer.delta);
+            row.text = speedFigure(known.text);
+            row.textVerdict = verdictText(known.text, answer.delta);
+            row.bandwidth = std::isfinite(known.text.bandwidthShare) ? inferenceText(format::percent(known.text.bandwidthShare)) : QString();
+            row.why = whyOf(known);
+        }
+    for (const PrunedRow& known : answer.pruned)
+        for (PrunedPoint& point : view.pruned) {
+            if (point.name != inferenceText(known.name)) continue;
+            point.zeros = known.zeros;
+            point.change = known.quality.change;
+            point.low = known.quality.low;
+            point.high = known.quality.high;
+            point.perplexity = inferenceText(format::significant(known.perplexity, 5));
+            point.quality = inferenceText(qualityWords(known.quality));
+        }
+    if (view.stage == InferenceView::Stage::Found) {
+        view.doing = restsOn(answer);
+        if (answer.timed && !std::isfinite(answer.bytesPerSecond))
+            view.doing +=
+                " The memory bandwidth of this machine is not known yet: press Look on "
+                "the page Diagnose.";
+    }
+}
+
+FormsRequest formsRequest(const InferenceQuestion& question, const std::string& from) {
+    FormsRequest request;
+    request.from = from;
+    request.data = question.data.toStdString();
+    request.prompt = question.prompt;
+    request.text = question.text;
+    request.sequences = question.sequences;
+    request.tokens = question.tokens;
+    request.budgetSeconds = question.seconds;
+    request.pruning = question.pruning;
+    return request;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,143 @@
+// The page Inference in the window: whose weights are measured, the live run that holds still for it, how it is stopped, and what stands there.
+#include <gtest/gtest.h>
+
+#include <QPushButton>
+#include <QScrollBar>
+#include <QTabWidget>
+
+#include "WindowFixture.h"
+#include "fake/FakeLooks.h"
+#include "widgets/panels/inference/InferencePage.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+namespace {
+
+class WindowInferenceTest : public WindowTest {
+protected:
+    ~WindowInferenceTest() override {
+        setFakeLook({});
+        setFakeCheckpoints(false);
+    }
+    void openPage(const FakeLook& look = {}) {
+        setFakeLook(look);
+        setFakeCheckpoints(true);
+        open();
+        window().resize(1280, 800);
+        window().pages().setCurrentWidget(&page());
+    }
+    InferencePage& page() { return window().inferencePage(); }
+    bool ready() {
+        return QTest::qWaitFor([&] { return page().measureButton()->isEnabled(); }, 5000);
+    }
+    void measure() {
+        ASSERT_TRUE(ready()) << page().source().toStdString();
+        QTest::mouseClick(page().measureButton(), Qt::LeftButton);
+    }
+    bool says(const QString& text) {
+        return QTest::qWaitFor([&] { return page().state().contains(text); }, 5000);
+    }
+};
+
+TEST_F(WindowInferenceTest, SaysWhatToDoWhereThereAreNoWeights) {
+    openPage();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().source().contains("press Run"); }, 5000)) << page().source().toStdString();
+    EXPECT_FALSE(page().measureButton()->isEnabled());
+    EXPECT_EQ(page().cell("f32", "weights"), "");
+}
+
+TEST_F(WindowInferenceTest, MeasuresTheNewestCheckpointOfTheSessionInView) {
+    openPage();
+    runAndStop(5);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().source().contains("step 42"); }, 5000)) << page().source().toStdString();
+    measure();
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    EXPECT_EQ(fakeForms().from, "checkpoint-1");
+    EXPECT_FALSE(fakeForms().besideAPausedRun);
+    EXPECT_FALSE(fakeLookWasHere()) << "the window's thread waits for nothing";
+    EXPECT_TRUE(page().cell("int8", "text").contains("times as fast [")) << page().cell("int8", "text").toStdString();
+    EXPECT_TRUE(page().cell("int8", "prompt").contains("inconclusive"));
+    EXPECT_TRUE(page().cell("f32", "text").endsWith('\n')) << "float32 beside itself is no verdict";
+    EXPECT_TRUE(page().cell("int4", "perplexity").contains("%"));
+    for (const QSize size : {QSize(1920, 1080), QSize(1280, 800), QSize(1024, 640)})
+        for (const Theme theme : {Theme::Light, Theme::Dark}) {
+            applyStyle(*qApp, theme);
+            window().resize(size);
+            QTest::qWait(80);
+            const QString name = QString("inference-%1x%2-%3").arg(size.width()).arg(size.height()).arg(theme == Theme::Dark ? "dark" : "light");
+            picture(window(), name);
+            page().verticalScrollBar()->setValue(page().verticalScrollBar()->maximum());
+            QTest::qWait(30);
+            picture(window(), name + "-below");
+            page().verticalScrollBar()->setValue(0);
+        }
+    applyStyle(*qApp, Theme::Light);
+}
+
+TEST_F(WindowInferenceTest, HoldsTheLiveRunStillAndLetsItGoOn) {
+    openPage();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return fakeForms().from == "checkpoint"; }, 5000)) << page().state().toStdString();
+    EXPECT_TRUE(fakeForms().besideAPausedRun);
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    EXPECT_TRUE(becomes(RunState::Running)) << "it goes on by itself";
+}
+
+TEST_F(WindowInferenceTest, LeavesARunPausedThatAPersonPaused) {
+    openPage();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    press("Pause");
+    ASSERT_TRUE(becomes(RunState::Paused));
+    measure();
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    QTest::qWait(100);
+    EXPECT_EQ(live().state()->state, RunState::Paused);
+}
+
+TEST_F(WindowInferenceTest, MeasuresAFileThatWasChosenAndTheSessionsAgain) {
+    openPage();
+    Q_EMIT page().weightsRequested("/weights/gpt2");
+    EXPECT_TRUE(page().source().contains("/weights/gpt2"));
+    measure();
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    EXPECT_EQ(fakeForms().from, "/weights/gpt2");
+    Q_EMIT page().weightsRequested({});
+    EXPECT_FALSE(page().source().contains("/weights/gpt2"));
+}
+
+TEST_F(WindowInferenceTest, IsStoppedAndKeepsWhatIsKnown) {
+    openPage({.ms = 60'000});
+    Q_EMIT page().weightsRequested("/weights/gpt2");
+    measure();
+    ASSERT_TRUE(says("reading the text in int8"));
+    QTest::mouseClick(page().stopButton(), Qt::LeftButton);
+    ASSERT_TRUE(says("Stopped before everything")) << page().state().toStdString();
+    EXPECT_TRUE(page().cell("f32", "perplexity").startsWith("29.4"));
+    EXPECT_TRUE(page().cell("int8", "text").startsWith("not measured"));
+    EXPECT_TRUE(ready());
+}
+
+TEST_F(WindowInferenceTest, SaysWhyItCouldNotMeasure) {
+    openPage({.failure = "gpt2 is of no run of Stepscope, so it has no data of its own; give data to read (--data)."});
+    Q_EMIT page().weightsRequested("/weights/gpt2");
+    measure();
+    ASSERT_TRUE(says("no data of its own"));
+    EXPECT_TRUE(ready());
+}
+
+TEST_F(WindowInferenceTest, IsReachedByTheKeyZero) {
+    open();
+    window().activateWindow();
+    key(Qt::Key_0);
+    EXPECT_EQ(window().pages().currentWidget(), &page());
+    key(Qt::Key_1);
+    EXPECT_EQ(window().pages().currentIndex(), 0);
+}
+
+}  // namespace
+}  // namespace stepscope
