@@ -51,18 +51,13 @@ TEST_P(PhasesOf, AreKnownToEveryOperationOfACapturedStep) {
     const auto captures = m_trainer->sink.all<CaptureDone>();
     ASSERT_EQ(captures.size(), 1u);
     std::set<std::string> phases;
-    TimeNs all, withPhase, forward, forwardWithRole;
     for (const auto& row : *captures[0].rows) {
         phases.insert(row.phase);
-        all += row.self;
-        if (!row.phase.empty()) withPhase += row.self;
-        if (row.phase != "forward") continue;
-        forward += row.self;
-        if (!row.role.empty()) forwardWithRole += row.self;
+        if (row.launches == 0) continue;  // a way into others, or a view
+        EXPECT_FALSE(row.phase.empty()) << row.name;
+        EXPECT_TRUE(row.phase != "forward" || !row.role.empty()) << row.name << ": its part of the model";
     }
     for (const char* phase : {"forward", "backward", "clip", "optimizer"}) EXPECT_TRUE(phases.contains(phase)) << phase;
-    EXPECT_GT(withPhase.milliseconds(), 0.98 * all.milliseconds());
-    EXPECT_GT(forwardWithRole.milliseconds(), 0.95 * forward.milliseconds()) << "and forward its part of the model";
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, PhasesOf, ::testing::Values("off", "kernels", "step"), [](const auto& info) { return info.param; });
