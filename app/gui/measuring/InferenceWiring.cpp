@@ -120,9 +120,8 @@ void InferenceWiring::showSource() {
             false);
     }
     page.setSource(false,
-                   m_asked > 0
-                       ? "Looking for a checkpoint of this session…"
-                       : "Nothing to measure yet: press Run, double-click a session with a checkpoint, or choose weights with File… or Folder….",
+                   m_asked > 0 ? "Looking for a checkpoint of this session…"
+                               : "Nothing to measure yet: press Run, double-click a session with a checkpoint, or choose weights below.",
                    false);
 }
 

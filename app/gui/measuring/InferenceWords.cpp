@@ -104,10 +104,7 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
         }
     if (view.stage == InferenceView::Stage::Found) {
         view.doing = restsOn(answer);
-        if (answer.timed && !std::isfinite(answer.bytesPerSecond))
-            view.doing +=
-                " The memory bandwidth of this machine is not known yet: press Look on "
-                "the page Diagnose.";
+        if (answer.timed && !std::isfinite(answer.bytesPerSecond)) view.doing += " Bandwidth is told once the page Diagnose has looked.";
     }
 }
 

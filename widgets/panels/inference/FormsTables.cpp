@@ -31,7 +31,7 @@ const InferenceColumn kInferenceColumns[] = {
 };
 constexpr int kInferenceColumnCount = static_cast<int>(std::size(kInferenceColumns));
 const char* kPrunedTitles[] = {"pruned", "perplexity", "beside none", "smaller", "faster"};
-const char* kPrunedWidest[] = {"pruned", "perplexity", "+88.88 % [+88.88 %, +88.88 %]", "smaller", "faster"};
+const char* kPrunedWidest[] = {"pruned", "not measured", "+88.88 % [+88.88 %, +88.88 %]", "smaller", "faster"};
 constexpr int kPrunedColumns = static_cast<int>(std::size(kPrunedTitles));
 
 // As tall as its rows, with room for the bar that scrolls it sideways.

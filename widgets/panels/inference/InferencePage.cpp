@@ -28,8 +28,8 @@ namespace stepscope {
 namespace {
 
 const char* kWhatInferenceIs =
-    "Reads held-out text in every form of the weights, then lets the forms take turns at reading prompts and writing texts until it is known "
-    "which one is faster. Nothing is recorded, and the weights stay as they are.";
+    "Reads held-out text in every form of the weights, then lets them take turns at prompts and texts until it is known which is faster. Nothing is "
+    "recorded.";
 
 struct InferenceField {
     const char *key, *name, *value, *tooltip;
