@@ -120,6 +120,7 @@ MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
     m_split->addWidget(m_table);
     m_split->setStretchFactor(0, 2);
     m_split->setStretchFactor(1, 3);
+    m_split->setSizes({400, 600});  // else both begin with what they would like, and the curve likes all of it
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, space(1), 0, 0);
     layout->addWidget(m_split);
