@@ -22,8 +22,8 @@ public:
         : m_path(std::move(path)), m_trace(trace), m_events(trace), m_next(std::move(next)), m_unpacked(unpacked) {}
 
     Status read(const std::function<Status()>& source) {
-        const Status done = packets();
-        if (const Status under = source(); !under) return under;  // why the bytes ended is more than that they did
+        Status done = packets();
+        if (Status under = source(); !under) return under;  // why the bytes ended is more than that they did
         if (!done) return done;
         m_events.end();
         m_trace.file().source = "perfetto";
@@ -125,7 +125,7 @@ Status readPerfettoBytes(std::string_view bytes, std::size_t piece, TraceBuilder
     PerfettoStream stream(
         "bytes", trace,
         [&] {
-            const std::string next(bytes.substr(0, piece));
+            std::string next(bytes.substr(0, piece));
             bytes.remove_prefix(next.size());
             return next;
         },

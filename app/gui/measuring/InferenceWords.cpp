@@ -23,7 +23,7 @@ const char* whatFormIs(const std::string& form) {
 // "62.8 K tok/s ±1.4 %"; without an interval where one round tells nothing of it.
 QString speedFigure(const FormSpeed& speed) {
     if (!std::isfinite(speed.perSecond)) return {};
-    const QString rate = inferenceText(format::rate(speed.perSecond, "tok/s"));
+    QString rate = inferenceText(format::rate(speed.perSecond, "tok/s"));
     if (!(speed.low > 0) || !std::isfinite(speed.high)) return rate;
     return rate + QString(" ±%1 %").arg(100 * (std::sqrt(speed.high / speed.low) - 1), 0, 'f', 1);
 }

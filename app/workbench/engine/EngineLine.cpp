@@ -58,6 +58,7 @@ Result<std::unique_ptr<EngineLine>> EngineLine::start(const std::vector<std::str
     if (problem == 0) {
         std::vector<std::string> words = command;
         std::vector<char*> pointers;
+        pointers.reserve(words.size() + 1);
         for (std::string& word : words) pointers.push_back(word.data());
         pointers.push_back(nullptr);
         posix_spawn_file_actions_t files;

@@ -135,7 +135,7 @@ Status EngineRun::listen() {
         const auto frame = m_line->next(kLookAround);
         if (!frame) return frame.error();
         if (!*frame) continue;
-        if (const Status taken = take(**frame); !taken) return taken;
+        if (Status taken = take(**frame); !taken) return taken;
     }
     m_error = {m_summary->code, m_summary->why};
     return {};
@@ -146,13 +146,13 @@ Status EngineRun::take(const Frame& frame) {
         case FrameType::Event: {
             auto one = eventFromBytes(frame.payload);
             if (!one) return one.error();
-            if (const Status due = expectNumber(one->number); !due) return due;
+            if (Status due = expectNumber(one->number); !due) return due;
             return takeEvent(std::move(one->event));
         }
         case FrameType::Chunk: {
             auto one = chunkFromBytes(frame.payload);
             if (!one) return one.error();
-            if (const Status due = expectNumber(one->number); !due) return due;
+            if (Status due = expectNumber(one->number); !due) return due;
             if (m_began) m_tee.publishChunk(std::make_shared<const Chunk>(std::move(one->chunk)));
             return {};
         }

@@ -138,7 +138,7 @@ public:
                 auto frame = m_frames.next();
                 if (!frame) return frame.error();
                 if (!*frame) break;
-                if (const Status taken = take(**frame); !taken) return taken;
+                if (Status taken = take(**frame); !taken) return taken;
             }
         }
         return {};

@@ -204,20 +204,18 @@ __attribute__((noinline)) void halfBytesPanel(const PackedRows& weights, const R
 template <class Some>
 STEPSCOPE_INLINE void inParts(i64 count, Some some) {
     i64 first = 0;
-    const auto take = [&]<int B>() {
-        some.template operator()<B>(first);
-        first += B;
-    };
     if constexpr (kMostColumns == 8) {
-        while (count - first >= 8) take.template operator()<8>();
-        if (count - first == 7) take.template operator()<7>();
-        if (count - first == 6) take.template operator()<6>();
-        if (count - first == 5) take.template operator()<5>();
+        for (; count - first >= 8; first += 8) some.template operator()<8>(first);
+        const i64 left = count - first;
+        if (left == 7) return some.template operator()<7>(first);
+        if (left == 6) return some.template operator()<6>(first);
+        if (left == 5) return some.template operator()<5>(first);
     }
-    while (count - first >= 4) take.template operator()<4>();
-    if (count - first == 3) take.template operator()<3>();
-    if (count - first == 2) take.template operator()<2>();
-    if (count - first == 1) take.template operator()<1>();
+    for (; count - first >= 4; first += 4) some.template operator()<4>(first);
+    const i64 left = count - first;
+    if (left == 3) some.template operator()<3>(first);
+    if (left == 2) some.template operator()<2>(first);
+    if (left == 1) some.template operator()<1>(first);
 }
 
 template <class Kind>

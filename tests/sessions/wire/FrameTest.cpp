@@ -102,7 +102,7 @@ TEST(Frame, AfterAnErrorNothingMoreIsRead) {
     EXPECT_FALSE(frames.next());
 }
 
-Frame hello(Hello said, std::uint8_t version = kWireVersion) {
+Frame hello(const Hello& said, std::uint8_t version = kWireVersion) {
     return {.type = FrameType::Hello, .version = version, .payload = helloToBytes(said)};
 }
 
