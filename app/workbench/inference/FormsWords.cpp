@@ -27,7 +27,7 @@ std::string speedWords(const FormSpeed& speed, double delta) {
 
 std::string qualityWords(const QualityChange& quality) {
     if (!std::isfinite(quality.change)) return "not measured";
-    const std::string change = fmt::format("{:+.2f} %", 100 * quality.change);
+    std::string change = fmt::format("{:+.2f} %", 100 * quality.change);
     if (!std::isfinite(quality.low) || !std::isfinite(quality.high)) return change;
     return change + fmt::format(" [{:+.2f} %, {:+.2f} %]", 100 * quality.low, 100 * quality.high);
 }
