@@ -4,6 +4,19 @@
 
 namespace stepscope {
 
+void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged) {
+    judged.outcome = toString(verdict.outcome);
+    judged.reason = toString(verdict.reason);
+    judged.ratio = verdict.ratio;
+    judged.low = verdict.low;
+    judged.high = verdict.high;
+    judged.floor = verdict.floor;
+    judged.rareSlowSteps = verdict.rareSlowSteps;
+    judged.pairs = static_cast<std::int64_t>(verdict.pairs);
+    judged.left = static_cast<std::int64_t>(verdict.discarded);
+    judged.rebuilds = static_cast<std::int64_t>(verdict.rebuilds);
+}
+
 ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke) {
     const PairedVerdict verdict = course.verdict();
     ExperimentJudged judged{.over = over};
@@ -16,16 +29,7 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
         judged.rebuild = newest.rebuild;
         judged.discarded = newest.discarded;
     }
-    judged.outcome = toString(verdict.outcome);
-    judged.reason = toString(verdict.reason);
-    judged.ratio = verdict.ratio;
-    judged.low = verdict.low;
-    judged.high = verdict.high;
-    judged.floor = verdict.floor;
-    judged.rareSlowSteps = verdict.rareSlowSteps;
-    judged.pairs = static_cast<std::int64_t>(verdict.pairs);
-    judged.left = static_cast<std::int64_t>(verdict.discarded);
-    judged.rebuilds = static_cast<std::int64_t>(verdict.rebuilds);
+    tellVerdict(verdict, judged);
     judged.seconds = course.elapsed();
     WhyContext context{.stopped = course.stopped(), .broke = broke, .leastSeconds = course.leastBudget(), .delta = course.rules().delta};
     if (const auto& plan = course.plan()) {

@@ -11,4 +11,7 @@ namespace stepscope {
 // made, a sentence that is said before all else.
 ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke = {});
 
+// The part of it that the pairs alone say.
+void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged);
+
 }  // namespace stepscope

@@ -9,6 +9,7 @@
 #include "core/analysis/Statistics.h"
 #include "core/base/Check.h"
 #include "core/base/CounterRandom.h"
+#include "core/experiment/Judgement.h"
 
 namespace stepscope {
 namespace {
@@ -185,16 +186,7 @@ ExperimentJudged Rounds::judged(std::size_t arm, std::size_t measure) const {
     const PairedVerdict verdict = this->verdict(arm, measure);
     ExperimentJudged judged;
     judged.over = m_over;
-    judged.outcome = toString(verdict.outcome);
-    judged.reason = toString(verdict.reason);
-    judged.ratio = verdict.ratio;
-    judged.low = verdict.low;
-    judged.high = verdict.high;
-    judged.floor = verdict.floor;
-    judged.rareSlowSteps = verdict.rareSlowSteps;
-    judged.pairs = static_cast<std::int64_t>(verdict.pairs);
-    judged.left = static_cast<std::int64_t>(verdict.discarded);
-    judged.rebuilds = static_cast<std::int64_t>(verdict.rebuilds);
+    tellVerdict(verdict, judged);
     judged.seconds = m_elapsed;
     WhyContext context;
     context.stopped = m_stopped;
