@@ -12,21 +12,10 @@ namespace {
 
 class EngineApartInTheWindow : public EngineFixture {
 protected:
-    static std::vector<pid_t> children() {
-        std::vector<pid_t> all;
-        for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
-            std::ifstream file(thread.path() / "children");
-            for (pid_t child = 0; file >> child;) all.push_back(child);
-        }
-        return all;
-    }
     void openApart(const QStringList& more) {
         options.engine = true;
         options.commandLine = STEPSCOPE_CLI;
         open(more);
-    }
-    bool says(const QString& words) {
-        return QTest::qWaitFor([&] { return place->window().notice().sentence().contains(words); }, 30'000);
     }
 };
 

@@ -8,10 +8,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <vector>
 
 #include "app/gui/Workplace.h"
 #include "widgets/panels/LogModel.h"
+#include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/run/RunBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -20,6 +24,19 @@ namespace stepscope {
 
 class EngineFixture : public testing::Test {
 protected:
+    // Processes that this one started and that are still there.
+    static std::vector<pid_t> children() {
+        std::vector<pid_t> all;
+        for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+            std::ifstream file(thread.path() / "children");
+            for (pid_t child = 0; file >> child;) all.push_back(child);
+        }
+        return all;
+    }
+    // The notice over the page, when it comes.
+    bool says(const QString& words) {
+        return QTest::qWaitFor([&] { return place->window().notice().sentence().contains(words); }, 30'000);
+    }
     // A model that takes milliseconds a step.
     void open(const QStringList& more) {
         QSettings().clear();

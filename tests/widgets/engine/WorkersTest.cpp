@@ -14,14 +14,6 @@ namespace {
 
 class WorkersInTheWindow : public EngineFixture {
 protected:
-    static std::vector<pid_t> children() {
-        std::vector<pid_t> all;
-        for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
-            std::ifstream file(thread.path() / "children");
-            for (pid_t child = 0; file >> child;) all.push_back(child);
-        }
-        return all;
-    }
     // A first run of one worker, stopped; then Workers is 2 and Run is pressed.
     void runWithTwo(const QString& program) {
         options.commandLine = program;
@@ -34,9 +26,6 @@ protected:
         press("Run");
     }
     ExperimentPanel& panel() { return place->window().experiment(); }
-    bool says(const QString& words) {
-        return QTest::qWaitFor([&] { return place->window().notice().sentence().contains(words); }, 30'000);
-    }
     bool becomes(RunState state) {
         return QTest::qWaitFor([&] { return live().state() && live().state()->state == state; }, 30'000);
     }
