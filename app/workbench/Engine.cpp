@@ -151,7 +151,7 @@ Status checkEnvironment() {
     Isa isa;
     if (const char* asked = std::getenv("STEPSCOPE_ISA"); asked != nullptr && *asked != '\0' && !isaNamed(asked, isa))
         return makeError(ErrorCode::BadInput,
-                         fmt::format("STEPSCOPE_ISA is \"{}\"; it takes baseline, avx2, avx512 or avx512bf16, or is not set at all.", asked));
+                         fmt::format("STEPSCOPE_ISA is \"{}\"; it takes baseline, avx2, avx512, avx512bf16 or amx, or is not set at all.", asked));
     return {};
 }
 

@@ -11,7 +11,15 @@ namespace stepscope {
 
 STEPSCOPE_ISA_TABLE(gemm::FormTable, gemmForms)
 STEPSCOPE_ISA_TABLE(gemm::PackerTable, gemmPackers)
+#if defined(__x86_64__)
+namespace avx512bf16 {
+extern const gemm::FormTable gemmAmxForms;  // GemmAmx.isa.cpp
+}
+#endif
 static const gemm::Form* formsInUse(gemm::Element element) {
+#if defined(__x86_64__)
+    if (isaInUse() >= Isa::Amx && element == gemm::Element::Bf16) return avx512bf16::gemmAmxForms.forms[static_cast<int>(element)];
+#endif
     return STEPSCOPE_PICK_ISA(gemmForms).forms[static_cast<int>(element)];
 }
 static const gemm::PackerTable& packersInUse() {

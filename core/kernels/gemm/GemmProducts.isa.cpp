@@ -1,7 +1,7 @@
 // The products behind Gemm.h, compiled once for each instruction set, each in several forms that give the same bits: direct, from operands as they
 // are; packed, from rows of A repacked so that the inner loop reads them one after the other; split, where the two bf16 of a word are taken apart to
 // float32 first, which is faster where the processor's dot product of pairs is slow. FormChoice measures them.
-#include "core/kernels/gemm/GemmTable.h"
+#include "core/kernels/gemm/GemmParts.h"
 #include "core/kernels/isa/FlushDenormals.h"
 #include "core/kernels/isa/Transpose16.h"
 
@@ -9,9 +9,6 @@ namespace stepscope::STEPSCOPE_ISA {
 namespace {
 
 using namespace gemm;
-
-using i64 = std::int64_t;
-using Word = std::uint32_t;
 
 // One step along the summed index.
 struct Floats {
@@ -26,13 +23,6 @@ constexpr int kBlock = static_cast<int>(kLanes) * kVectors;  // columns held at 
 static_assert(kPanel % kBlock == 0);
 constexpr int kDirectRows = STEPSCOPE_ISA_LEVEL >= 2 ? 8 : STEPSCOPE_ISA_LEVEL == 1 ? 4 : 2;  // 32, 16 and 16 registers
 constexpr i64 kStepsAtOnce = 256;  // words of `store` summed from zero: 32 KiB of a panel, which stays in the first-level cache while rows pass
-
-inline i64 least(i64 a, i64 b) {
-    return a < b ? a : b;
-}
-inline const Word* rowAt(const Rows& a, i64 row) {
-    return a.words + row / kPanel * a.blockStride + row % kPanel * a.rowStride;
-}
 
 // Where sums begin and end: zero and stored, what lies there and stored, zero and added to what lies there.
 enum class Mode { Fresh, Carry, Add };
@@ -76,26 +66,6 @@ STEPSCOPE_INLINE void block(const Word* a, i64 rowStride, i64 stepStride, const 
     for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 4
         for (int j = 0; j < V; ++j) store(to(i, j), mode == Mode::Add ? load(to(i, j)) + sum[i][j] : sum[i][j]);
-}
-
-// The next panel of B is brought near while this one is worked on, a part with each strip: weights come from far away, once.
-struct Prefetch {
-    const Word* next;
-    i64 lines, perStrip;
-    Prefetch(const Word* panel, i64 steps, i64 strips)
-        : next(panel), lines(panel == nullptr ? 0 : steps * kPanel / 16), perStrip((lines + strips - 1) / strips) {}
-    void part() {
-        const i64 now = lines < perStrip ? lines : perStrip;
-        for (i64 line = 0; line < now; ++line) __builtin_prefetch(next + line * 16, 0, 2);
-        next += now * 16;
-        lines -= now;
-    }
-};
-
-// Columns that are fewer than a panel's, and an odd last row, go through a tile of their own.
-inline void copyTile(const float* tile, i64 rows, i64 wide, float* to, i64 stride, bool add) {
-    for (i64 r = 0; r < rows; ++r)
-        for (i64 j = 0; j < wide; ++j) to[r * stride + j] = add ? to[r * stride + j] + tile[r * kPanel + j] : tile[r * kPanel + j];
 }
 
 // ---- direct ----

@@ -5,12 +5,14 @@
 
 namespace stepscope {
 
-enum class Isa { Baseline, Avx2, Avx512, Avx512Bf16 };  // each contains the former ones; Baseline is plain C++ for any CPU
-const char* toString(Isa isa);                          // "baseline", "avx2", "avx512", "avx512bf16": the words of STEPSCOPE_ISA
+// Each contains the former ones. Baseline is plain C++ for any CPU; Amx has products of tiles (core/kernels/gemm) and is Avx512Bf16 otherwise.
+enum class Isa { Baseline, Avx2, Avx512, Avx512Bf16, Amx };
+const char* toString(Isa isa);  // "baseline", "avx2", "avx512", "avx512bf16", "amx": the words of STEPSCOPE_ISA
 
 bool isaNamed(const char* word, Isa& isa);  // false: no set has that name
 
-// The highest set that processor and system support: avx2 with fma; avx512 with F, BW, DQ and VL.
+// The highest set that processor and system support: avx2 with fma; avx512 with F, BW, DQ and VL; amx with tiles of bf16, which Linux allows a
+// process that asks for it (this does).
 Isa isaOfThisCpu();
 // The set in use: isaOfThisCpu(), or less when the environment variable STEPSCOPE_ISA named a lower one when this was first called.
 Isa isaInUse();
@@ -18,6 +20,7 @@ Isa isaInUse();
 template <class Table>
 const Table& pickIsa(const Table& baseline, const Table& avx2, const Table& avx512, const Table& avx512bf16) {
     switch (isaInUse()) {
+        case Isa::Amx:
         case Isa::Avx512Bf16:
             return avx512bf16;
         case Isa::Avx512:
