@@ -1,6 +1,8 @@
 """What the comparisons with PyTorch call agreement. CTest."""
 import argparse
 import math
+import pathlib
+import symtable
 import unittest
 
 import measure
@@ -35,6 +37,23 @@ class StepOperations(unittest.TestCase):
         lines = [{'rows': rows, 'in': i, 'out': o, 'bf16': [1.0, 2.0, 3.0]} for rows, i, o in set(peer.layers_of(self.shape))]
         total = sum(peer.linear_operations(layer) for layer in peer.layers_of(self.shape))
         self.assertAlmostEqual(peer.product_rate(self.shape, lines, 'bf16'), total / (9 * 6.0) / 1e9)
+
+
+class Sources(unittest.TestCase):
+    """What needs PyTorch runs by hand only, so that a slip of this kind stands for weeks: importing a.b within a function makes a local name of a."""
+
+    def test_no_function_hides_what_its_file_imports(self):
+        for path in sorted(pathlib.Path(__file__).parent.iterdir()):
+            if path.suffix in ('.cpp', '.md', '.txt') or not path.is_file():
+                continue
+            top = symtable.symtable(path.read_text(), path.name, 'exec')
+            imported = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_imported()}
+            tables = list(top.get_children())
+            while tables:
+                table = tables.pop()
+                tables += table.get_children()
+                hidden = imported & {symbol.get_name() for symbol in table.get_symbols() if symbol.is_local() and symbol.is_imported()}
+                self.assertEqual(hidden, set(), f'{path.name}, {table.get_name()}')
 
 
 class HalfWidth(unittest.TestCase):

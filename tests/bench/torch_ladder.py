@@ -26,6 +26,7 @@ import warnings
 
 warnings.filterwarnings('ignore', 'Failed to initialize NumPy')  # nothing here needs it
 import torch
+import torch.distributed
 import torch.nn as nn
 import torch.nn.functional as F
 
@@ -251,7 +252,6 @@ def time_rung(rung, vocab, amp, flash, compiled):
 def main():
     torch.set_num_threads(a.threads)
     if a.ddp:
-        import torch.distributed
         torch.distributed.init_process_group('gloo')
     if a.save_init:
         torch.manual_seed(0)

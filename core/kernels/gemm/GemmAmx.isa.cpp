@@ -61,7 +61,7 @@ public:
 }  // namespace
 
 extern const gemm::FormTable gemmAmxForms;  // a constant is local to its file otherwise
-const gemm::FormTable gemmAmxForms = {.forms = {{}, {{"amx", byTiles<AmxUnit, true>()}, {"amx-tiled", byTiles<AmxUnit, false>()}}}};
+const gemm::FormTable gemmAmxForms = {.forms = {{}, {{"amx-8", byTiles<AmxUnit, true, 8>()}, {"amx-16", byTiles<AmxUnit, true, 16>()}}}};
 
 }  // namespace stepscope::STEPSCOPE_ISA
 

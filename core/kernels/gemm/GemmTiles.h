@@ -13,11 +13,10 @@
 namespace stepscope::STEPSCOPE_ISA {
 namespace {
 
-constexpr i64 kBlockWords = 16;                                             // of the summed index
-constexpr i64 kBlockRows = 32;                                              // of A: two tiles
-constexpr i64 kTileWords = kBlockRows * kBlockWords;                        // of A, in two tiles one behind the other
-constexpr i64 kTiledWords = 128 * 1024, kTiledRows = 256;                   // A in tiles: half a MiB of the second-level cache
-constexpr i64 kBlocksAtOnce = 16, kStepsOfB = kBlocksAtOnce * kBlockWords;  // of a panel of B: 32 KiB, which stay in the first-level cache
+constexpr i64 kBlockWords = 16;                            // of the summed index
+constexpr i64 kBlockRows = 32;                             // of A: two tiles
+constexpr i64 kTileWords = kBlockRows * kBlockWords;       // of A, in two tiles one behind the other
+constexpr i64 kTiledWords = 128 * 1024, kTiledRows = 256;  // A in tiles: half a MiB of the second-level cache
 
 inline i64 blocksOf(i64 steps) {
     return (steps + kBlockWords - 1) / kBlockWords;
@@ -96,8 +95,9 @@ void multiplySome(Unit& unit, const TiledRows& a, const Word* panel, i64 steps) 
     unit.multiply(a.words + whole * a.blockStride, a.rowStride, a.blockStride, last, 1);
 }
 
-template <class Unit, bool InPlace>
+template <class Unit, bool InPlace, i64 Blocks>
 void tilesByTiles(gemm::Rows a, gemm::Panels b, i64 rows, i64 columns, i64 steps, gemm::TileFunction function, void* context) {
+    constexpr i64 atOnce = Blocks * kBlockWords;
     alignas(64) Word left[kTiledWords];
     alignas(64) float sums[kTiledRows * gemm::kPanel];
     const i64 most = least(kTiledRows, kTiledWords / (blocksOf(steps) * kTileWords + (steps == 0)) * kBlockRows);
@@ -112,12 +112,12 @@ void tilesByTiles(gemm::Rows a, gemm::Panels b, i64 rows, i64 columns, i64 steps
             const Word* panel = b.words + column / gemm::kPanel * b.panelStride;
             const i64 wide = least(gemm::kPanel, columns - column);
             Prefetch next(column + gemm::kPanel < columns ? panel + b.panelStride : nullptr, steps, (n + kBlockRows - 1) / kBlockRows);
-            for (i64 first = 0; first < steps || first == 0; first += kStepsOfB) {
-                const i64 here = least(kStepsOfB, steps - first);
+            for (i64 first = 0; first < steps || first == 0; first += atOnce) {
+                const i64 here = least(atOnce, steps - first);
                 const bool last = first + here >= steps;
                 if (!fits) tiled.take(row, n, first, here);
                 for (i64 r = 0; r < n; r += kBlockRows) {
-                    float* const of = sums + r * gemm::kPanel;
+                    float* const of = sums + (steps > atOnce ? r * gemm::kPanel : 0);  // one place in the cache where nothing has to be kept
                     if (last) next.part();
                     if (first == 0)
                         unit.zero();
@@ -135,14 +135,16 @@ void tilesByTiles(gemm::Rows a, gemm::Panels b, i64 rows, i64 columns, i64 steps
     }
 }
 
-template <class Unit, bool InPlace>
+template <class Unit, bool InPlace, i64 Blocks>
 void storeByTiles(gemm::Rows a, gemm::Panels b, i64 rows, i64 columns, i64 steps, float* c, i64 stride, bool addTo) {
+    constexpr i64 atOnce = Blocks * kBlockWords;
+    static_assert(kTiledRows * atOnce <= kTiledWords);
     alignas(64) Word left[kTiledWords];
     alignas(64) float sums[kBlockRows * gemm::kPanel];
     TiledLeft<InPlace> tiled(a, left);
     Unit unit;
-    for (i64 first = 0; first < steps || first == 0; first += kStepsOfB) {
-        const i64 here = least(kStepsOfB, steps - first);
+    for (i64 first = 0; first < steps || first == 0; first += atOnce) {
+        const i64 here = least(atOnce, steps - first);
         const bool carry = addTo || first > 0;
         for (i64 row = 0; row < rows; row += kTiledRows) {
             const i64 n = least(kTiledRows, rows - row);
@@ -178,9 +180,10 @@ void storeByTiles(gemm::Rows a, gemm::Panels b, i64 rows, i64 columns, i64 steps
     }
 }
 
-template <class Unit, bool InPlace>
+// Blocks of 16 words of a panel of B that are worked on at a time, 2 KiB each, so that they and as many of A stay in the first-level cache.
+template <class Unit, bool InPlace, i64 Blocks>
 constexpr gemm::Kernels byTiles() {
-    return {.store = storeByTiles<Unit, InPlace>, .tiles = tilesByTiles<Unit, InPlace>};
+    return {.store = storeByTiles<Unit, InPlace, Blocks>, .tiles = tilesByTiles<Unit, InPlace, Blocks>};
 }
 
 }  // namespace

@@ -46,6 +46,6 @@ private:
 
 }  // namespace
 
-const gemm::FormTable plainTileForms = {.forms = {{}, {{"in-place", byTiles<PlainUnit, true>()}, {"tiled", byTiles<PlainUnit, false>()}}}};
+const gemm::FormTable plainTileForms = {.forms = {{}, {{"in-place", byTiles<PlainUnit, true, 16>()}, {"tiled", byTiles<PlainUnit, false, 3>()}}}};
 
 }  // namespace stepscope::STEPSCOPE_ISA
