@@ -1,6 +1,6 @@
 // Attention backwards, compiled once per instruction set. Scores are taken again, tile by tile and transposed (keys
 // down, queries across), so that what belongs to a query, its sum and its correction, are registers and not broadcasts.
-#include "core/kernels/attention/AttentionTile.h"
+#include "core/kernels/attention/AttentionByTiles.h"
 
 namespace stepscope::STEPSCOPE_ISA {
 namespace {
@@ -125,6 +125,7 @@ void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, He
               const float* logSum, HeadRows<T> gradQ, HeadRows<T> gradK, HeadRows<T> gradV, void* scratch) {
     constexpr std::int64_t per = kPerUnit<T, W>;
     const BackwardScratch s = backwardPieces<T, W>(shape, scratch);
+    Products<T, W> multiply;
     const Extents e = extents<T, W>(shape);
     const std::int64_t C = e.columns;
     pack<T, W>(shape, s, q, k, v, out, gradOut, logSum);
@@ -133,16 +134,14 @@ void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, He
         for (std::int64_t begin = first; begin < shape.context; begin += kQueries) {
             const std::int64_t queries = shape.context - begin < kQueries ? shape.context - begin : kQueries, columns = roundUp(queries, 16);
             const bool again = begin > first;
-            product<T, W>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries,
-                          false);
-            product<T, W>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities,
-                          kQueries, false);
+            multiply(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries, false);
+            multiply(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities,
+                     kQueries, false);
             clearPadding(s, padded, queries, columns);
             softmaxTile<T, W>(s, shape.scale, first, padded, begin, columns);
-            product<T, W>(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
-            product<T, W>(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);
-            product<T, W>(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C,
-                          true);
+            multiply(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
+            multiply(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);
+            multiply(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C, true);
         }
         putRows(s.gradKeys, C, keys, shape.width, HeadRows<T>{gradK.data + first * gradK.stride, gradK.stride});
         putRows(s.gradValues, C, keys, shape.width, HeadRows<T>{gradV.data + first * gradV.stride, gradV.stride});
@@ -153,7 +152,8 @@ void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, He
 }  // namespace
 
 const AttentionBackwardForms<float> attentionBackwardFloat{{{scratchBytes<float, Way::Units>, backward<float, Way::Units>}}};
-const AttentionBackwardForms<Bf16> attentionBackwardBf16{
-    {{scratchBytes<Bf16, Way::Units>, backward<Bf16, Way::Units>}, {scratchBytes<Bf16, kOther>, backward<Bf16, kOther>}}};
+const AttentionBackwardForms<Bf16> attentionBackwardBf16{{{scratchBytes<Bf16, Way::Units>, backward<Bf16, Way::Units>},
+                                                          {scratchBytes<Bf16, kOther>, backward<Bf16, kOther>},
+                                                          {scratchBytes<Bf16, kByTiles>, backward<Bf16, kByTiles>}}};
 
 }  // namespace stepscope::STEPSCOPE_ISA

@@ -30,7 +30,7 @@ struct AttentionForwardTable {
 };
 template <class T>
 struct AttentionForwardForms {
-    AttentionForwardTable<T> forms[2];  // the second: pairs of Bf16 taken apart, where the set has pairs
+    AttentionForwardTable<T> forms[3];  // the second: pairs of Bf16 taken apart, where the set has pairs; the third: AMX's tiles, for Isa::Amx
 };
 STEPSCOPE_ISA_TABLES(AttentionForwardForms, attentionForward)
 
@@ -43,11 +43,11 @@ struct AttentionBackwardTable {
 };
 template <class T>
 struct AttentionBackwardForms {
-    AttentionBackwardTable<T> forms[2];
+    AttentionBackwardTable<T> forms[3];
 };
 STEPSCOPE_ISA_TABLES(AttentionBackwardForms, attentionBackward)
 
-// The faster forms on this processor (core/kernels/forms), which give the same bits. Any thread.
+// The faster forms on this processor (core/kernels/forms), which give the same bits; where it has AMX, that one, whose bits are its own. Any thread.
 template <class T>
 const AttentionForwardTable<T>& attentionForward();
 template <class T>

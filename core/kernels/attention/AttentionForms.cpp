@@ -53,7 +53,7 @@ struct Trial {
 
 // Whether both ways give the same bits on this processor, with denormal numbers too.
 template <class Table>
-bool sameBits(const Table (&forms)[2], const AttentionForwardTable<Bf16>& forward) {
+bool sameBits(const Table (&forms)[3], const AttentionForwardTable<Bf16>& forward) {
     for (const auto& [low, range] : {std::pair{118u, 10u}, std::pair{0u, 128u}}) {
         Trial one(45, 21, low, range), other(45, 21, low, range);
         one.run(forward), other.run(forward);
@@ -64,7 +64,8 @@ bool sameBits(const Table (&forms)[2], const AttentionForwardTable<Bf16>& forwar
 }
 
 template <class Table>
-const Table& fastest(const char* key, const Table (&forms)[2], const AttentionForwardTable<Bf16>& forward) {
+const Table& fastest(const char* key, const Table (&forms)[3], const AttentionForwardTable<Bf16>& forward) {
+    if (isaInUse() >= Isa::Amx) return forms[2];
     if (forms[1].run == forms[0].run || !sameBits(forms, forward)) return forms[0];
     Trial trial(256, 64, 118, 10);
     trial.run(forward);

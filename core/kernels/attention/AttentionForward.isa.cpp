@@ -1,5 +1,5 @@
 // Attention forwards, compiled once per instruction set.
-#include "core/kernels/attention/AttentionTile.h"
+#include "core/kernels/attention/AttentionByTiles.h"
 
 namespace stepscope::STEPSCOPE_ISA {
 namespace {
@@ -74,6 +74,7 @@ template <class T, Way W>
 void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<T> out, float* logSum, void* scratch) {
     constexpr std::int64_t per = kPerUnit<T, W>;
     const ForwardScratch s = forwardPieces<T, W>(shape, scratch);
+    Products<T, W> multiply;
     const auto [rows, columns, units] = extents<T, W>(shape);
     stageRows<T, W>(k, shape.context, shape.width, s.queries, units, rows);
     transposeUnits(s.queries, rows, units, s.keys);  // (units, rows)
@@ -84,7 +85,7 @@ void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, Hea
         Running running[kQueries];
         for (std::int64_t first = 0; first < begin + queries; first += kKeys) {
             const std::int64_t keys = begin + queries - first < kKeys ? begin + queries - first : kKeys, padded = roundUp(keys, 16);
-            product<T, W>(queries, padded, units, {s.queries + begin * units, units, 1}, s.keys + first, rows, s.scores, kKeys, false);
+            multiply(queries, padded, units, {s.queries + begin * units, units, 1}, s.keys + first, rows, s.scores, kKeys, false);
             for (std::int64_t i = 0; i < queries; ++i) {
                 const std::int64_t seen = begin + i - first + 1, valid = seen < 0 ? 0 : seen < keys ? seen : keys;
                 const float rescale =
@@ -93,8 +94,8 @@ void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, Hea
                     forLanes(columns,
                              [&](std::int64_t c, std::int64_t) { store(s.out + i * columns + c, load(s.out + i * columns + c) * all(rescale)); });
             }
-            product<T, W>(queries, columns, padded / per, {s.probabilities, kKeys / per, 1}, s.values + first / per * columns, columns, s.out,
-                          columns, first > 0);
+            multiply(queries, columns, padded / per, {s.probabilities, kKeys / per, 1}, s.values + first / per * columns, columns, s.out, columns,
+                     first > 0);
         }
         for (std::int64_t i = 0; i < queries; ++i) {
             const Vec share = all(1.0f / running[i].sum);
@@ -108,7 +109,8 @@ void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, Hea
 }  // namespace
 
 const AttentionForwardForms<float> attentionForwardFloat{{{scratchBytes<float, Way::Units>, forward<float, Way::Units>}}};
-const AttentionForwardForms<Bf16> attentionForwardBf16{
-    {{scratchBytes<Bf16, Way::Units>, forward<Bf16, Way::Units>}, {scratchBytes<Bf16, kOther>, forward<Bf16, kOther>}}};
+const AttentionForwardForms<Bf16> attentionForwardBf16{{{scratchBytes<Bf16, Way::Units>, forward<Bf16, Way::Units>},
+                                                        {scratchBytes<Bf16, kOther>, forward<Bf16, kOther>},
+                                                        {scratchBytes<Bf16, kByTiles>, forward<Bf16, kByTiles>}}};
 
 }  // namespace stepscope::STEPSCOPE_ISA

@@ -16,15 +16,16 @@ namespace stepscope::STEPSCOPE_ISA {
 
 using Unit = std::uint32_t;
 
-enum class Way { Units, Apart };
+enum class Way { Units, Apart, Tiles };  // Tiles: units, multiplied by AMX (AttentionByTiles.h)
 
 template <class T>
 constexpr bool kPairs = STEPSCOPE_ISA_LEVEL >= 3 && sizeof(T) == 2;  // the instruction set multiplies pairs of T
 template <class T, Way W>
 constexpr bool kApart = kPairs<T>&& W == Way::Apart;
 template <class T, Way W>
-constexpr std::int64_t kPerUnit = kPairs<T>&& W == Way::Units ? 2 : 1;
+constexpr std::int64_t kPerUnit = kPairs<T>&& W != Way::Apart ? 2 : 1;
 constexpr Way kOther = kPairs<Bf16> ? Way::Apart : Way::Units;  // of Bf16, beside Way::Units
+constexpr Way kByTiles = kPairs<Bf16> ? Way::Tiles : Way::Units;
 template <class T>
 constexpr std::int64_t kTogether = kPairs<T> ? 2 : 1;  // elements that are rounded and padded together, in either way
 
