@@ -24,6 +24,15 @@ void addDatabaseOption(CLI::App& command, std::string& path) {
         ->check(notEmpty("--db"));
 }
 
+void addFromOption(CLI::App& command, std::string& from) {
+    command
+        .add_option("--from", from,
+                    "A checkpoint, by its folder or a file in it, a session, whose newest is taken, or others' weights (as train --init)")
+        ->type_name("PATH|ID")
+        ->required()
+        ->take_last();
+}
+
 Result<std::int64_t> parseSessionId(const std::string& text) {
     std::int64_t id = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), id);

@@ -46,6 +46,8 @@ CLI::Validator notEmpty(const std::string& option);
 constexpr const char* kForceHelp = "Write over a file that is there already";
 // The --db option, the same words everywhere. Empty = the default database.
 void addDatabaseOption(CLI::App& command, std::string& path);
+// The --from option of what reads weights, its own or others'; CheckpointChoice.h finds what is meant.
+void addFromOption(CLI::App& command, std::string& from);
 // A session id typed by a person.
 Result<std::int64_t> parseSessionId(const std::string& text);
 // A number typed by a person, within [least, most]; the sentence names the option.

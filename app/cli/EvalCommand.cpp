@@ -103,12 +103,7 @@ Result<ExitCode> eval(const EvalOptions& options) {
 void addEval(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<EvalOptions>();
     auto* command = parent.add_subcommand("eval", "Loss and perplexity of a checkpoint on a text or tokens");
-    command
-        ->add_option("--from", options->from,
-                     "A checkpoint, by its folder or a file in it, a session, whose newest is taken, or others' weights (as train --init)")
-        ->type_name("PATH|ID")
-        ->required()
-        ->take_last();
+    addFromOption(*command, options->from);
     command
         ->add_option("--data", options->data,
                      "kjv, generated, or a path: text, folder, .jsonl, .bin; default: the part of its own data that the run validated on")

@@ -157,12 +157,7 @@ Result<ExitCode> generate(const GenerateOptions& options) {
 void addGenerate(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<GenerateOptions>();
     auto* command = parent.add_subcommand("generate", "Write text with the weights of a checkpoint");
-    command
-        ->add_option("--from", options->from,
-                     "A checkpoint, by its folder or a file in it, a session, whose newest is taken, or others' weights (as train --init)")
-        ->type_name("PATH|ID")
-        ->required()
-        ->take_last();
+    addFromOption(*command, options->from);
     addDatabaseOption(*command, options->database);
     const auto add = [command](const char* name, std::string& text, const char* help, const char* type) {
         command->add_option(name, text, help)->type_name(type)->capture_default_str()->take_last();

@@ -172,12 +172,7 @@ Result<ExitCode> inference(const InferenceOptions& options) {
 void addInference(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<InferenceOptions>();
     auto* command = parent.add_subcommand("inference", "What weights of fewer bits give and cost here, measured in turn, and what pruning costs");
-    command
-        ->add_option("--from", options->from,
-                     "A checkpoint, by its folder or a file in it, a session, whose newest is taken, or others' weights (as train --init)")
-        ->type_name("PATH|ID")
-        ->required()
-        ->take_last();
+    addFromOption(*command, options->from);
     command
         ->add_option("--data", options->data, "Held-out text: kjv, generated, or a path; default: the part of its own data that the run validated on")
         ->type_name("FILE")

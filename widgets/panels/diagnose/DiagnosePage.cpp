@@ -7,7 +7,6 @@
 #include <QVBoxLayout>
 
 #include "widgets/panels/ElidedLabel.h"
-#include "widgets/panels/TitleButton.h"
 #include "widgets/panels/diagnose/AdviceCard.h"
 #include "widgets/style/Metrics.h"
 
@@ -44,15 +43,8 @@ void clear(QLayout& layout) {
 
 }  // namespace
 
-DiagnosePage::DiagnosePage(QWidget* parent) : QScrollArea(parent) {
-    setAccessibleName("Diagnose");
-    setFrameShape(QFrame::NoFrame);
-    setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* inside = new QWidget;
-    auto* layout = new QVBoxLayout(inside);
-    layout->setContentsMargins(space(3), space(3), space(3), space(3));
-    layout->setSpacing(space(2));
+DiagnosePage::DiagnosePage(QWidget* parent) : ScrolledPage("Diagnose", parent) {
+    QVBoxLayout* layout = parts();
     layout->addWidget(headLabel("What is there to know before these settings run?"));
 
     m_look = plainButton("Look", kWhatALookIs);
@@ -121,13 +113,8 @@ DiagnosePage::DiagnosePage(QWidget* parent) : QScrollArea(parent) {
     m_facts->setColumnStretch(1, 1);
     facts->addLayout(m_facts);
     layout->addWidget(m_factPart);
-    m_guide = new TitleButton("How to read this page");
-    m_guide->setLink(true);
-    m_guide->setFocusPolicy(Qt::TabFocus);
-    layout->addWidget(m_guide, 0, Qt::AlignLeft);
-    layout->addStretch(1);
-    inside->setMaximumWidth(900);
-    setWidget(inside);
+    endParts();
+    widget()->setMaximumWidth(900);
 
     connect(m_look, &QPushButton::clicked, this, &DiagnosePage::lookRequested);
     connect(m_batch, &QPushButton::clicked, this, &DiagnosePage::batchRequested);
@@ -135,7 +122,6 @@ DiagnosePage::DiagnosePage(QWidget* parent) : QScrollArea(parent) {
     connect(m_stop, &QPushButton::clicked, this, &DiagnosePage::stopRequested);
     connect(m_use, &QPushButton::clicked, this, &DiagnosePage::useRequested);
     connect(m_useRate, &QPushButton::clicked, this, &DiagnosePage::useRateRequested);
-    connect(m_guide, &TitleButton::clicked, this, &DiagnosePage::guideRequested);
     setView({});
 }
 

@@ -1,8 +1,7 @@
 // The page Diagnose: what can be said of the settings at the left before they run, what is worth trying with them, and the two searches (batch size,
 // learning rate). It knows no engine: it is told a DiagnoseView and says what a person wants. GUI thread.
 #pragma once
-#include <QScrollArea>
-
+#include "widgets/panels/ScrolledPage.h"
 #include "widgets/panels/diagnose/DiagnoseTypes.h"
 
 class QGridLayout;
@@ -14,10 +13,9 @@ namespace stepscope {
 
 class AdviceCard;
 class ElidedLabel;
-class TitleButton;
 class ToneLabel;
 
-class DiagnosePage : public QScrollArea {
+class DiagnosePage : public ScrolledPage {
     Q_OBJECT
 public:
     explicit DiagnosePage(QWidget* parent = nullptr);
@@ -44,7 +42,6 @@ Q_SIGNALS:
     void useRequested();      // the batch size that was found
     void useRateRequested();  // the learning rate
     void testRequested(int advice);
-    void guideRequested();
 
 private:
     void showState();
@@ -63,7 +60,6 @@ private:
     QWidget *m_batchPart, *m_ratePart, *m_factPart;
     QGridLayout *m_batchRows, *m_facts;
     ToneLabel *m_batchSentence, *m_rateSentence;
-    TitleButton* m_guide;
 };
 
 }  // namespace stepscope

@@ -17,7 +17,6 @@
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
-#include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/inference/FormsTables.h"
@@ -56,15 +55,8 @@ QPushButton* inferenceButton(const char* text, const char* icon, const char* too
 
 }  // namespace
 
-InferencePage::InferencePage(QWidget* parent) : QScrollArea(parent) {
-    setAccessibleName("Inference");
-    setFrameShape(QFrame::NoFrame);
-    setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* inside = new QWidget;
-    auto* layout = new QVBoxLayout(inside);
-    layout->setContentsMargins(space(3), space(3), space(3), space(3));
-    layout->setSpacing(space(2));
+InferencePage::InferencePage(QWidget* parent) : ScrolledPage("Inference", parent) {
+    QVBoxLayout* layout = parts();
     layout->addWidget(buildSource());
     layout->addWidget(buildQuestion());
     m_state = new ElidedLabel(Tone::Muted, 2);
@@ -79,13 +71,7 @@ InferencePage::InferencePage(QWidget* parent) : QScrollArea(parent) {
     m_table = new FormsTable;
     layout->addWidget(m_table);
     layout->addWidget(buildPruning());
-    m_guide = new TitleButton("How to read this page");
-    m_guide->setLink(true);
-    m_guide->setFocusPolicy(Qt::TabFocus);
-    layout->addWidget(m_guide, 0, Qt::AlignLeft);
-    layout->addStretch(1);
-    setWidget(inside);
-    connect(m_guide, &TitleButton::clicked, this, &InferencePage::guideRequested);
+    endParts();
     setView({});
 }
 
@@ -249,7 +235,8 @@ void InferencePage::browse(bool folder) {
 
 // To the page itself, where the window's single keys act again.
 bool InferencePage::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() != QEvent::KeyPress || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape) return QScrollArea::eventFilter(watched, event);
+    if (event->type() != QEvent::KeyPress || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
+        return ScrolledPage::eventFilter(watched, event);
     setFocus(Qt::ShortcutFocusReason);
     return true;
 }

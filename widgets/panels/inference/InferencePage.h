@@ -2,10 +2,10 @@
 // from the beginning and fill while it is measured, so that nothing moves. It knows no engine: it is told a source and an InferenceView and says what
 // a person wants. GUI thread.
 #pragma once
-#include <QScrollArea>
 #include <optional>
 
 #include "core/events/SwitchCatalogue.h"
+#include "widgets/panels/ScrolledPage.h"
 #include "widgets/panels/inference/InferenceTypes.h"
 
 class QCheckBox;
@@ -21,10 +21,9 @@ class FormsTable;
 class NumberEdit;
 class PrunedTable;
 class PruningCurve;
-class TitleButton;
 class ToneLabel;
 
-class InferencePage : public QScrollArea {
+class InferencePage : public ScrolledPage {
     Q_OBJECT
 public:
     explicit InferencePage(QWidget* parent = nullptr);
@@ -49,7 +48,6 @@ Q_SIGNALS:
     void measureRequested(const stepscope::InferenceQuestion& question);
     void stopRequested();
     void weightsRequested(const QString& path);  // empty: those of the session again
-    void guideRequested();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;  // Esc leaves a field
@@ -81,7 +79,6 @@ private:
     PrunedTable* m_pruned;
     PruningCurve* m_curve;
     ToneLabel* m_zeros;
-    TitleButton* m_guide;
 };
 
 }  // namespace stepscope

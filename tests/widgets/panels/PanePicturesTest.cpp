@@ -1,0 +1,177 @@
+// The pictures among the panes below a timeline by themselves: a flame graph that zooms and searches, a heat map of layers, what memory held at its
+// peak, and a roofline.
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "PanesFixture.h"
+#include "core/trace/AllocationCodec.h"
+#include "widgets/timeline/panes/FlameView.h"
+#include "widgets/timeline/panes/LayersPane.h"
+#include "widgets/timeline/panes/MemoryPane.h"
+#include "widgets/timeline/panes/PaneTable.h"
+#include "widgets/timeline/panes/RooflinePane.h"
+
+namespace stepscope {
+namespace {
+
+TEST(PanePictures, AFlameGraphZoomsSearchesAndTurns) {
+    FlamePane pane;
+    pane.resize(900, 300);
+    pane.setView(paneView(true));
+    pane.show();
+    FlameView& flame = pane.flame();
+    const auto names = [&] {
+        QStringList all;
+        for (const auto& box : flame.boxes()) all << flame.facts(box.node).section('\n', 0, 0);
+        return all;
+    };
+    // What is narrower than a pixel, a copy and a launch, has no box.
+    EXPECT_EQ(names(), (QStringList{"all", "trainer", "stream 7 of GPU 0", "step", "gemm, \"wide\"", "aten::mm", "aten::gelu"}))
+        << names().join('|').toStdString();
+    const auto step = std::ranges::find_if(flame.boxes(), [&](const FlameBox& box) { return flame.facts(box.node).startsWith("step"); });
+    ASSERT_NE(step, flame.boxes().end());
+    const std::uint32_t node = step->node;
+    QTest::mouseClick(&flame, Qt::LeftButton, {}, flame.rectOf(*step).center());
+    EXPECT_EQ(flame.shown(), node);
+    EXPECT_TRUE(flame.facts(node).contains("30.0")) << flame.facts(node).toStdString();
+    QTest::keyClick(&flame, Qt::Key_Backspace);
+    EXPECT_NE(flame.shown(), node);
+    QTest::keyClick(&flame, Qt::Key_Escape);
+    EXPECT_EQ(flame.shown(), 0u);
+    pane.search()->setText("aten");
+    EXPECT_EQ(flame.matching(), 9'200'000) << "once, with what it called";
+    pane.search()->clear();
+    pane.order()->setCurrentIndex(1);
+    EXPECT_EQ(names().value(1), "step") << "18 ms of its own are most";
+    QSignalSpy wanted(&pane, &Pane::nameWanted);
+    QTest::mouseDClick(&flame, Qt::LeftButton, {}, flame.rectOf(flame.boxes().at(1)).center());
+    ASSERT_EQ(wanted.count(), 1);
+}
+
+TEST(PanePictures, LayersShowFiguresAndSayWhyThereAreNone) {
+    LayersPane pane;
+    pane.setView(paneView(false));
+    EXPECT_TRUE(pane.asText().contains("layer 1\tmlp/up")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("outside\thead/loss"));
+    EXPECT_EQ(pane.phase()->count(), 2) << "all phases, forward";
+    EXPECT_TRUE(pane.map().cellFacts(0, 0).contains("1 calls"));
+    SliceBlock block;
+    block.strings = {"", "aten::mm"};
+    block.slices = {{.start = 0, .duration = 10, .name = 1}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(block));
+    trace.finish();
+    PanesReader reader(trace, {}, [] { return true; });
+    ASSERT_TRUE(reader.open());
+    pane.setView({.panes = std::make_shared<const RangePanes>(reader.read(0, 0).value()), .range = "all of it", .note = {}});
+    EXPECT_TRUE(pane.asText().contains("none says which layer")) << pane.asText().toStdString();
+}
+
+TEST(PanePictures, MemoryShowsWhatWasAliveAtThePeakOrSaysWhatWouldFillIt) {
+    MemoryPane pane;
+    pane.setView(paneView(true));
+    EXPECT_TRUE(pane.table().sentence().contains("profile_memory=True")) << pane.table().sentence().toStdString();
+    RangePanes panes;
+    panes.to = 100;
+    panes.allocations = true;
+    AllocationBlock block;
+    block.strings = {"", "activations", "aten::mm", "weights"};
+    block.allocations = {{.at = 1, .address = 1, .bytes = 4000, .kind = 3},
+                         {.at = 2, .address = 2, .bytes = 2'000'000, .kind = 1, .owner = 2},
+                         {.at = 3, .address = 2, .bytes = -2'000'000}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    panes.memory = curve.result(0, 100);
+    pane.resize(800, 200);
+    pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
+    EXPECT_TRUE(pane.table().sentence().contains("at most 2.00")) << pane.table().sentence().toStdString();
+    EXPECT_TRUE(pane.table().asCsv().split('\n').at(1).startsWith("activations,aten::mm,2000000,")) << pane.table().asCsv().toStdString();
+    pane.rowsOf()->setCurrentIndex(2);
+    Q_EMIT pane.rowsOf()->activated(2);
+    const QStringList pieces = pane.table().asCsv().split('\n');
+    EXPECT_EQ(pieces.at(0), "Kind,Owner,Bytes (B),Taken (ms),Held (ms)");
+    EXPECT_EQ(pieces.at(1), "activations,aten::mm,2000000,2e-06,0") << "taken at the very peak, and given back behind it";
+    EXPECT_EQ(pieces.at(2), "weights,unknown,4000,1e-06,1e-06");
+    pane.show();
+    QTest::mouseMove(&pane, {100, 100});
+}
+
+TEST(PanePictures, MemoryOfARunStandsBesideWhatWasPredictedOfEachKind) {
+    RangePanes panes;
+    panes.to = 100;
+    panes.allocations = true;
+    AllocationBlock block;
+    block.strings = {"", "weights", "MLP", "aten::mm", "aten::gelu"};
+    block.allocations = {{.at = 1, .address = 1, .bytes = 4'000'000, .totalAllocated = 4'000'000, .kind = 1},
+                         {.at = 2, .address = 2, .bytes = 2'000'000, .totalAllocated = 6'000'000, .kind = 2, .owner = 3},
+                         {.at = 3, .address = 3, .bytes = 1'000'000, .totalAllocated = 7'000'000, .kind = 2, .owner = 4}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    panes.memory = curve.result(0, 100);
+    MemoryPane pane;
+    pane.resize(900, 200);
+    PanesView view{.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}};
+    view.predictedMemory = {{"weights", 4'000'000}, {"MLP", 3'200'000}, {"batches", 8'000}};
+    pane.setView(view);
+    EXPECT_TRUE(pane.table().sentence().contains("at most 7.00 MB in use on the host, 7.21 MB predicted") || pane.table().sentence().contains("7.21"))
+        << pane.table().sentence().toStdString();
+    const QStringList lines = pane.table().asCsv().split('\n');
+    EXPECT_TRUE(lines.contains("weights,57.1428571429,4000000,4000000,1")) << pane.table().asCsv().toStdString();
+    EXPECT_TRUE(std::ranges::any_of(lines, [](const QString& line) { return line.startsWith("MLP,42.85") && line.endsWith(",3000000,3200000,2"); }))
+        << pane.table().asCsv().toStdString();
+    EXPECT_TRUE(lines.contains("batches,0,0,8000,0")) << "predicted, and not there: " << pane.table().asCsv().toStdString();
+    pane.rowsOf()->setCurrentIndex(1);
+    Q_EMIT pane.rowsOf()->activated(1);
+    EXPECT_TRUE(pane.table().asCsv().contains("MLP,aten::gelu,1000000")) << pane.table().asCsv().toStdString();
+    view.predictedOnDevice = true;
+    pane.setView(view);
+    EXPECT_FALSE(pane.table().sentence().contains("predicted")) << "of a GPU, and this is the host: " << pane.table().sentence().toStdString();
+}
+
+TEST(PanePictures, ARooflineHasADotForEachOperationWhoseWorkIsKnown) {
+    RooflinePane pane;
+    pane.resize(900, 260);
+    pane.setView(rooflineView());
+    pane.show();
+    RooflineView& chart = pane.view();
+    ASSERT_EQ(chart.dots().size(), 2u) << "an addition has no FLOP";
+    EXPECT_TRUE(pane.asText().contains("aten::mm\t80.0 FLOP/B")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("compute"));
+    EXPECT_TRUE(pane.asText().contains("memory"));
+    EXPECT_TRUE(pane.asText().contains("52.4")) << "their share of the time: 1.1 of 2.1 ms";
+    const QPointF product = chart.positionOf(chart.dots()[0]), batch = chart.positionOf(chart.dots()[1]);
+    EXPECT_GT(product.x(), batch.x()) << "more FLOP a byte";
+    EXPECT_LT(product.y(), batch.y()) << "and more FLOP a second";
+    EXPECT_TRUE(chart.facts(0).contains("80.0\u202F% of the roof above it; bound by compute")) << chart.facts(0).toStdString();
+    QSignalSpy wanted(&pane, &Pane::sliceWanted);
+    QTest::mouseClick(&chart, Qt::LeftButton, {}, product.toPoint());
+    ASSERT_EQ(wanted.count(), 1);
+    EXPECT_EQ(wanted.at(0).at(2).toLongLong(), 1'000'000);
+    EXPECT_EQ(chart.selected(), 0);
+    pane.setSelected(QString("aten::bmm"), false);
+    EXPECT_EQ(chart.selected(), 1);
+    pane.setSelected({}, false);
+    EXPECT_EQ(chart.selected(), -1);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QTest::keyClick(&chart, Qt::Key_Return);
+    ASSERT_EQ(wanted.count(), 2);
+    EXPECT_EQ(chart.dotAt({1, 1}), -1);
+}
+
+TEST(PanePictures, ARooflineWithoutARoofOrADotSaysWhy) {
+    RooflinePane pane;
+    PanesView view = rooflineView();
+    view.roof = {.whyNone = "no roof yet: look first"};
+    pane.setView(view);
+    EXPECT_TRUE(pane.asText().contains("no roof yet: look first")) << pane.asText().toStdString();
+    EXPECT_FALSE(pane.view().facts(0).contains("bound by"));
+    pane.setView(paneView(false));
+    EXPECT_TRUE(pane.asText().contains("both the FLOP and the bytes were recorded")) << pane.asText().toStdString();
+    pane.setView(paneView(true, 2));
+    EXPECT_TRUE(pane.asText().contains("zoom in")) << pane.asText().toStdString();
+}
+
+}  // namespace
+}  // namespace stepscope
