@@ -1,11 +1,10 @@
 #include "core/kernels/packed_rows/PackedRows.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/kernels/isa/Bf16.h"
+#include "core/kernels/packed_rows/ByteScale.h"
 #include "core/kernels/rounding/RoundingCpu.h"
 
 namespace stepscope {
@@ -13,31 +12,29 @@ namespace {
 
 using gemm::kPanel;
 
-// Of `count` neighbours: their scale, so that the largest becomes `most`, and its inverse; 0 where all are as good as zero.
-struct Scale {
-    float scale, inverse;
-};
-Scale scaleOf(const float* from, std::int64_t count, float most) {
-    float largest = 0;
-    for (std::int64_t c = 0; c < count; ++c) {
-        if (!std::isfinite(from[c])) return {std::numeric_limits<float>::quiet_NaN(), 0};
-        largest = std::max(largest, std::fabs(from[c]));
-    }
-    const float inverse = largest > 0 ? most / largest : 0.0f;
-    // Of a denormal largest size the inverse is infinite, and the row is as good as zero.
-    return {largest / most, std::isfinite(inverse) ? inverse : 0.0f};
-}
-
-std::int8_t inSteps(float value, float inverse, float most) {
-    return static_cast<std::int8_t>(inverse > 0 ? std::lrint(std::clamp(value * inverse, -most, most)) : 0);
-}
-
 void packBytes(const float* source, std::int64_t rows, std::int64_t columns, std::int8_t* panel, float* scales) {
     for (std::int64_t r = 0; r < kPanel; ++r) {
         const float* row = source + r * columns;
-        const Scale found = scaleOf(row, r < rows ? columns : 0, 127);
+        const ByteScale found = byteScaleOf(row, r < rows ? columns : 0, 127);
         scales[r] = found.scale;
         for (std::int64_t c = 0; c < columns; ++c) panel[c * kPanel + r] = r < rows ? inSteps(row[c], found.inverse, 127) : std::int8_t{0};
+    }
+}
+
+// The bytes of four columns of a row beside each other; in front of them, for each run of columns, what its sums begin with where activations are
+// held with 128 added: -128 times the sum of the row's bytes.
+void packQuads(const float* source, std::int64_t rows, std::int64_t columns, std::int8_t* panel, float* scales) {
+    auto* starts = reinterpret_cast<std::int32_t*>(panel);
+    std::fill_n(panel, PackedRows::panelBytes(WeightType::Int8Dynamic, columns), std::int8_t{0});
+    for (std::int64_t r = 0; r < kPanel; ++r) {
+        const float* row = source + r * columns;
+        const ByteScale found = byteScaleOf(row, r < rows ? columns : 0, 127);
+        scales[r] = found.scale;
+        for (std::int64_t c = 0; r < rows && c < columns; ++c) {
+            const std::int8_t held = inSteps(row[c], found.inverse, 127);
+            panel[quadByte(columns, r, c)] = held;
+            starts[c / kDotRun * kPanel + r] -= 128 * held;
+        }
     }
 }
 
@@ -53,7 +50,7 @@ void packHalfBytes(const float* source, std::int64_t rows, std::int64_t columns,
                 continue;
             }
             const float* from = source + r * columns + first;
-            const Scale found = scaleOf(from, count, 7);
+            const ByteScale found = byteScaleOf(from, count, 7);
             scales[r] = found.scale;
             const int shift = r < kBytes ? 0 : 4;
             for (std::int64_t c = 0; c < count; ++c) {
@@ -79,6 +76,8 @@ void packRows(WeightType type, const float* source, std::int64_t rows, std::int6
             packBytes(from, here, columns, reinterpret_cast<std::int8_t*>(to), scales + first);
         } else if (type == WeightType::Int4) {
             packHalfBytes(from, here, columns, reinterpret_cast<std::uint8_t*>(to), scales + p * PackedRows::panelScales(type, columns));
+        } else if (type == WeightType::Int8Dynamic) {
+            packQuads(from, here, columns, reinterpret_cast<std::int8_t*>(to), scales + first);
         } else if (type == WeightType::F32) {
             gemm::packers(gemm::Element::F32).transposed(from, columns, here, columns, reinterpret_cast<std::uint32_t*>(to), bytes / 4);
         } else {
@@ -105,6 +104,10 @@ void unpackRow(const PackedRows& weights, std::int64_t row, float* out) {
         case WeightType::Int8:
             for (std::int64_t c = 0; c < weights.columns; ++c)
                 out[c] = static_cast<float>(reinterpret_cast<const std::int8_t*>(panel)[c * kPanel + lane]) * weights.scales[row];
+            break;
+        case WeightType::Int8Dynamic:
+            for (std::int64_t c = 0; c < weights.columns; ++c)
+                out[c] = static_cast<float>(reinterpret_cast<const std::int8_t*>(panel)[quadByte(weights.columns, lane, c)]) * weights.scales[row];
             break;
         case WeightType::Int4:
             for (std::int64_t c = 0; c < weights.columns; ++c) {

@@ -2,19 +2,10 @@
 // widened to float32 once and multiplied with as many rows of activations as there are registers for sums.
 #include "core/kernels/packed_rows/PackedRowsCpu.h"
 
-#include "core/kernels/isa/Vec.h"
+#include "core/kernels/packed_rows/RowParts.h"
 
 namespace stepscope::STEPSCOPE_ISA {
 namespace {
-
-using i64 = std::int64_t;
-
-constexpr i64 kPanelRows = 32;  // gemm::kPanel; a block is as many of them as two registers hold
-constexpr int kVectors = 2;
-constexpr i64 kBlockRows = kVectors * kLanes;
-static_assert(kPanelRows % kBlockRows == 0);
-constexpr int kMostColumns = STEPSCOPE_ISA_LEVEL >= 2 ? 8 : 4;  // rows of activations at once: 16 sums of 32 registers, 8 of 16
-constexpr i64 kAheadBytes = 2048;  // weights come from memory: what is asked for now is needed when so many bytes more are used up
 
 // Of each type: what one place of a panel holds, how many columns that is, and its registers v = 0, 1 as float32.
 struct Floats {
@@ -68,8 +59,7 @@ STEPSCOPE_INLINE void oddPlace(const std::uint32_t* at, const float* x, i64 xStr
     }
 }
 
-// B rows of activations with kBlockRows rows of a panel, of which `at` is the first. With few sums each is kept in U parts, or one would wait for the
-// other.
+// B rows of activations with kBlockRows rows of a panel, of which `at` is the first, each sum in U parts.
 template <class Kind, int B, int U>
 STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const float* x, i64 xStride, Vec (&sums)[B][kVectors]) {
     constexpr i64 kEach = Kind::columns;
@@ -98,26 +88,6 @@ STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const f
         }
 }
 
-// Where the sums of a block go: rows of the weights from `row` on, B rows of activations from `first` on.
-template <int B>
-STEPSCOPE_INLINE void putSums(const RowProducts& products, i64 rows, i64 row, i64 first, const float* scales, const Vec (&sums)[B][kVectors]) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-        const i64 n = row + v * kLanes;
-        if (n >= rows) break;
-        const i64 lanes = rows - n < kLanes ? rows - n : kLanes;
-#pragma GCC unroll 8
-        for (int b = 0; b < B; ++b) {
-            float* to = products.out + (first + b) * products.outStride + n;
-            Vec value = sums[b][v];
-            if (scales != nullptr) value = value * get(scales + n, lanes);
-            if (products.bias != nullptr) value = value + get(products.bias + n, lanes);
-            if (products.add) value = value + get(to, lanes);
-            put(to, value, lanes);
-        }
-    }
-}
-
 // Rows [first, first + B) of the activations with one panel.
 template <class Kind, int B>
 __attribute__((noinline)) void panel(const PackedRows& weights, const RowProducts& products, i64 row, const void* data, i64 first) {
@@ -125,10 +95,7 @@ __attribute__((noinline)) void panel(const PackedRows& weights, const RowProduct
     const i64 left = weights.rows - row;
     for (i64 within = 0; within < kPanelRows && within < left; within += kBlockRows) {
         Vec sums[B][kVectors];
-        block<Kind, B,
-              (B == 1   ? 4
-               : B == 2 ? 2
-                        : 1)>(places + within, weights.columns, products.x + first * products.xStride, products.xStride, sums);
+        block<Kind, B, kParts<B>>(places + within, weights.columns, products.x + first * products.xStride, products.xStride, sums);
         putSums<B>(products, weights.rows, row + within, first, weights.scales, sums);
     }
 }
@@ -192,30 +159,10 @@ __attribute__((noinline)) void halfBytesPanel(const PackedRows& weights, const R
     const i64 left = weights.rows - row;
     for (i64 within = 0; within < kPanelRows && within < left; within += kBlockRows) {
         Vec sums[B][kVectors];
-        halfBytesBlock<B, (B == 1   ? 4
-                           : B == 2 ? 2
-                                    : 1)>(bytes + within % HalfBytes::kBytes, within >= HalfBytes::kBytes, scales + within, weights.columns,
-                                          products.x + first * products.xStride, products.xStride, sums);
+        halfBytesBlock<B, kParts<B>>(bytes + within % HalfBytes::kBytes, within >= HalfBytes::kBytes, scales + within, weights.columns,
+                                     products.x + first * products.xStride, products.xStride, sums);
         putSums<B>(products, weights.rows, row + within, first, nullptr, sums);
     }
-}
-
-// Calls some.template operator()<B>(first) for rows [first, first + B) of the activations, until all `count` of them are through.
-template <class Some>
-STEPSCOPE_INLINE void inParts(i64 count, Some some) {
-    i64 first = 0;
-    if constexpr (kMostColumns == 8) {
-        for (; count - first >= 8; first += 8) some.template operator()<8>(first);
-        const i64 left = count - first;
-        if (left == 7) return some.template operator()<7>(first);
-        if (left == 6) return some.template operator()<6>(first);
-        if (left == 5) return some.template operator()<5>(first);
-    }
-    for (; count - first >= 4; first += 4) some.template operator()<4>(first);
-    const i64 left = count - first;
-    if (left == 3) some.template operator()<3>(first);
-    if (left == 2) some.template operator()<2>(first);
-    if (left == 1) some.template operator()<1>(first);
 }
 
 template <class Kind>

@@ -84,12 +84,14 @@ TEST_P(PackedRowsTest, GiveARowBackAsItIsHeld) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEachType, PackedRowsTest, ::testing::ValuesIn(kAllWeightTypes), [](const auto& info) {
-    return std::string(info.param == WeightType::F32    ? "float32"
-                       : info.param == WeightType::Bf16 ? "bf16"
-                       : info.param == WeightType::Int8 ? "int8"
-                                                        : "int4");
-});
+// DynamicRowsTest has the others.
+INSTANTIATE_TEST_SUITE_P(OfEachType, PackedRowsTest, ::testing::ValuesIn(kAllWeightTypes, kAllWeightTypes + kFloatProductTypes),
+                         [](const auto& info) {
+                             return std::string(info.param == WeightType::F32    ? "float32"
+                                                : info.param == WeightType::Bf16 ? "bf16"
+                                                : info.param == WeightType::Int8 ? "int8"
+                                                                                 : "int4");
+                         });
 
 // The error of a product is at most half a scale for each element, times the sizes of the activations.
 TEST(EightBitRows, KeepAProductWithinTheBoundOfTheirScales) {
