@@ -44,7 +44,7 @@ Result<EvaluateRequest> request(const EvalOptions& options) {
 std::string typesText(const EvaluateAnswer& answer) {
     std::string text;
     for (const TypedAnswer& type : answer.types)
-        text += fmt::format("{:<5} loss {:.4f} · perplexity {:.4g} · weights {} · read {} · text {}\n", type.dtype, type.loss, type.perplexity,
+        text += fmt::format("{:<12} loss {:.4f} · perplexity {:.4g} · weights {} · read {} · text {}\n", type.dtype, type.loss, type.perplexity,
                             format::bytes(type.weights), format::rate(type.readPerSecond, "tok/s"), format::rate(type.writtenPerSecond, "tok/s"));
     if (answer.types.size() < 2) return text;
     const TypedAnswer &before = answer.types.front(), &after = answer.types.back();
@@ -117,7 +117,9 @@ void addEval(CLI::App& parent, Actions& actions) {
     add("--batch", options->batch, "Windows at a time");
     add("--tokens", options->tokens, "Read at most so many; 0 = all");
     add("--threads", options->threads, "CPU threads; 0 = every core");
-    command->add_option("--dtype", options->dtype, "What weights in another type cost: bf16, int8 or int4, as generate has them, beside f32")
+    command
+        ->add_option("--dtype", options->dtype,
+                     "What weights in another type cost: bf16, int8, int4 or int8-dynamic, as generate has them, beside f32")
         ->type_name("TYPE")
         ->take_last();
     command->add_flag("--json", options->json, "As one line of JSON");

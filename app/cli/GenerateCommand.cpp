@@ -178,7 +178,7 @@ void addGenerate(CLI::App& parent, Actions& actions) {
     add("--frequency-penalty", options->frequency, "Taken from a token's logit for each time that it was written; 0 = off", "X");
     add("--presence-penalty", options->presence, "Taken once from the logit of each token that was written; 0 = off", "X");
     add("--seed", options->seed, "Of the choices", "N");
-    add("--dtype", options->dtype, "Of the weights: f32, bf16, int8 or int4, which are less memory to read for each token", "TYPE");
+    add("--dtype", options->dtype, "Of the weights: f32, bf16, int8, int4 or int8-dynamic, which are less memory to read for each token", "TYPE");
     add("--threads", options->threads, "CPU threads; 0 = every core", "N");
     command->add_flag("--json", options->json, "Texts, speed and memory as one line of JSON");
     actions[command] = [options] { return generate(*options); };

@@ -66,7 +66,7 @@ std::string speedText(const FormSpeed& speed) {
 std::string besideText(const char* what, const FormSpeed& speed, double delta) {
     if (speed.judged.outcome.empty()) return "";
     const std::string why = speed.judged.why.empty() ? "" : ". " + speed.judged.why;
-    return fmt::format("      {} beside f32: {}{}\n", what, speedWords(speed, delta), why);
+    return fmt::format("             {} beside f32: {}{}\n", what, speedWords(speed, delta), why);
 }
 
 std::string formsText(const FormsAnswer& answer) {
@@ -74,10 +74,10 @@ std::string formsText(const FormsAnswer& answer) {
                                    printable(answer.data), format::count(answer.tokens), format::count(answer.windows), format::count(answer.prompt),
                                    format::count(answer.text), answer.sequences, answer.threads, answer.threads == 1 ? "" : "s");
     for (const FormRow& row : answer.forms) {
-        text += fmt::format("{:<5} weights {} · perplexity {}{}\n", row.form, format::bytes(row.weights), format::significant(row.perplexity, 5),
+        text += fmt::format("{:<12} weights {} · perplexity {}{}\n", row.form, format::bytes(row.weights), format::significant(row.perplexity, 5),
                             std::isfinite(row.quality.change) ? fmt::format(" ({})", qualityWords(row.quality)) : std::string());
         text +=
-            fmt::format("      prompt {} · text {}{}\n", speedText(row.prompt), speedText(row.text),
+            fmt::format("             prompt {} · text {}{}\n", speedText(row.prompt), speedText(row.text),
                         std::isfinite(row.text.bandwidthShare) ? fmt::format(", {} of the memory bandwidth", format::percent(row.text.bandwidthShare))
                                                                : std::string());
         text += besideText("prompt", row.prompt, answer.delta) + besideText("text", row.text, answer.delta);
@@ -178,7 +178,7 @@ void addInference(CLI::App& parent, Actions& actions) {
         ->type_name("FILE")
         ->take_last();
     addDatabaseOption(*command, options->database);
-    command->add_option("--form", options->forms, "bf16, int8 or int4, beside f32; may be repeated; default: all")
+    command->add_option("--form", options->forms, "bf16, int8, int4 or int8-dynamic, beside f32; may be repeated; default: all")
         ->type_name("FORM")
         ->allow_extra_args(false);
     const auto add = [command](const char* name, std::string& text, const char* help, const char* type) {

@@ -18,8 +18,7 @@ struct EvaluateRequest {
     std::int64_t batch = 8;    // windows at a time
     std::int64_t tokens = 0;   // at most so many; 0 = all
     std::int64_t threads = 0;  // 0 = every core
-    std::string
-        dtype{};  // of the weights: f32, bf16, int8 or int4 by the Decoder that writes text, beside f32 by the same; empty = as training computes
+    std::string dtype{};  // of the weights, a word of --dtype, by the Decoder that writes text, beside f32 by the same; empty = as training computes
 };
 
 // What the weights give in one type.

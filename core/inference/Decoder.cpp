@@ -76,6 +76,14 @@ void Decoder::lay(Arena& arena) {
     m_at.scores = arena.take<float>(threads * keyBlocks(m_room.positions) * kKeyBlock);
     m_at.low = m_model.type == WeightType::Bf16 ? arena.take<Bf16>(rows * (widest + 1)) : nullptr;
     m_at.panels = isWidened(m_model.type) ? arena.take<float>(threads * widest * gemm::kPanel) : nullptr;
+    m_at.quantised = m_at.own = {};
+    if (m_model.type == WeightType::Int8Dynamic) {
+        const auto room = [&](std::int64_t count) {
+            return QuantisedRows{arena.take<std::uint8_t>(count * QuantisedRows::stride(widest)), arena.take<float>(count)};
+        };
+        m_at.quantised = room(rows);
+        m_at.own = room(threads * kFewRows);
+    }
     m_at.cosines = rope ? arena.take<float>(m_room.positions * half) : nullptr;
     m_at.sines = rope ? arena.take<float>(m_room.positions * half) : nullptr;
     m_at.logits = arena.take<float>(m_room.logits * m_config.vocabulary);
@@ -136,7 +144,7 @@ double Decoder::negativeLogLikelihood(std::span<const std::int64_t> ids) {
 void Decoder::forward(float* logits) {
     const auto most = static_cast<std::int64_t>(std::max(m_rows.size(), m_wanted.size()));
     // Which form of the large products is fastest is measured once: not by all threads at a time.
-    if (most > kFewRows) (void)gemm::kernels(productElement(m_model.type));
+    if (most > kFewRows && m_model.type != WeightType::Int8Dynamic) (void)gemm::kernels(productElement(m_model.type));
     m_team.run([this, logits](int worker) { work(worker, logits); });
 }
 

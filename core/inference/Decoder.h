@@ -11,6 +11,7 @@
 #include "core/inference/KeptKeys.h"
 #include "core/inference/PackedModel.h"
 #include "core/kernels/isa/Bf16.h"
+#include "core/kernels/packed_rows/DynamicRows.h"
 
 namespace stepscope {
 
@@ -67,6 +68,7 @@ private:
         float *mean, *rstd, *scores, *panels;
         float *cosines, *sines;
         Bf16* low;
+        QuantisedRows quantised, own;  // of all workers; of each worker, of few rows
     };
 
     void forward(float* logits);  // of m_rows
@@ -85,6 +87,7 @@ private:
     // out = (add ? out : 0) + x * weight^T + bias, this worker's rows of the weights.
     void multiply(int worker, const PackedLinearRows& linear, const float* x, std::int64_t rows, float* out, std::int64_t outStride, bool add);
     void multiplyMany(int worker, const PackedLinearRows& linear, const float* x, std::int64_t rows, float* out, std::int64_t outStride, bool add);
+    void multiplyBytes(int worker, const PackedRows& weight, const RowProducts& products);
 
     GptConfig m_config;
     DecoderRoom m_room;

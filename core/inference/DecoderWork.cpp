@@ -9,6 +9,7 @@
 #include "core/inference/DecoderProducts.h"
 #include "core/kernels/bias_gelu/BiasGeluCpu.h"
 #include "core/kernels/cached_attention/CachedAttentionCpu.h"
+#include "core/kernels/packed_rows/DynamicRowsCpu.h"
 #include "core/kernels/packed_rows/PackedRowsCpu.h"
 #include "core/kernels/residual_norm/ResidualNormCpu.h"
 #include "core/kernels/rope/RopeCpu.h"
@@ -161,11 +162,30 @@ void Decoder::activate(int worker, const PackedLinearRows& fc) {
 }
 
 void Decoder::multiply(int worker, const PackedLinearRows& linear, const float* x, std::int64_t rows, float* out, std::int64_t outStride, bool add) {
-    if (rows > kFewRows) return multiplyMany(worker, linear, x, rows, out, outStride, add);
-    const Share panels = share(linear.weight.panelCount(), worker, m_team.size());
     const RowProducts products{
         .count = rows, .x = x, .xStride = linear.weight.columns, .bias = linear.bias, .out = out, .outStride = outStride, .add = add};
+    if (linear.weight.type == WeightType::Int8Dynamic) return multiplyBytes(worker, linear.weight, products);
+    if (rows > kFewRows) return multiplyMany(worker, linear, x, rows, out, outStride, add);
+    const Share panels = share(linear.weight.panelCount(), worker, m_team.size());
     packedRowsCpu().multiply[static_cast<int>(linear.weight.type)](linear.weight, products, panels.begin, panels.end);
+}
+
+// Few rows each worker rounds for itself, which is less than waiting for the others; of many each worker has its part.
+void Decoder::multiplyBytes(int worker, const PackedRows& weight, const RowProducts& products) {
+    const DynamicRowsTable& table = dynamicRowsCpu();
+    QuantisedRows rows = m_at.quantised;
+    if (products.count <= kFewRows) {
+        rows = m_at.own;
+        rows.numbers += worker * kFewRows * QuantisedRows::stride(std::max(m_config.width, m_config.hidden()));
+        rows.scales += worker * kFewRows;
+        table.quantise(products.x, weight.columns, rows, 0, products.count);
+    } else {
+        const Share mine = share(products.count, worker, m_team.size());
+        table.quantise(products.x, weight.columns, rows, mine.begin, mine.end);
+        m_team.barrier();
+    }
+    const Share panels = share(weight.panelCount(), worker, m_team.size());
+    multiplyDynamic(weight, rows, products, panels.begin, panels.end);
 }
 
 namespace {

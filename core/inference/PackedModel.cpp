@@ -40,6 +40,8 @@ const char* toString(WeightType type) {
             return "int8";
         case WeightType::Int4:
             return "int4";
+        case WeightType::Int8Dynamic:
+            return "int8-dynamic";
     }
     return "f32";
 }
@@ -47,7 +49,7 @@ const char* toString(WeightType type) {
 Result<WeightType> weightTypeNamed(const std::string& word) {
     for (const WeightType type : kAllWeightTypes)
         if (word == toString(type)) return type;
-    return makeError(ErrorCode::BadInput, fmt::format("The type of the weights is f32, bf16, int8 or int4, not \"{}\".", word));
+    return makeError(ErrorCode::BadInput, fmt::format("The type of the weights is f32, bf16, int8, int4 or int8-dynamic, not \"{}\".", word));
 }
 
 PackedModel::PackedModel(const GeneratorWeights& from, WeightType type, Team& team) : type(type) {

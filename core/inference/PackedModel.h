@@ -13,7 +13,7 @@
 
 namespace stepscope {
 
-const char* toString(WeightType type);                        // "f32", "bf16", "int8", "int4": the words of --dtype
+const char* toString(WeightType type);                        // "f32", "bf16", "int8", "int4", "int8-dynamic": the words of --dtype
 Result<WeightType> weightTypeNamed(const std::string& word);  // the sentence names all
 
 // What a configuration has not is a null pointer.

@@ -75,12 +75,15 @@ TEST_F(Generate, WritesWithWeightsOfFewerBitsInLessMemory) {
         EXPECT_GT(told["weight_bytes"].get<std::int64_t>(), former);
         former = told["weight_bytes"].get<std::int64_t>();
     }
+    const auto dynamic = cli(words(id, {"--dtype", "int8-dynamic", "--json"}));
+    ASSERT_EQ(dynamic.exitCode, 0) << dynamic.err;
+    EXPECT_LT(Json::parse(dynamic.out)["weight_bytes"].get<std::int64_t>(), former / 2);
 }
 
 TEST_F(Generate, RefusesWithASentence) {
     const auto id = trained();
     const auto refused = [&](const Words& more, const Words& named, int code) { expectRefused(cli(words(id, more)), named, code); };
-    refused({"--dtype", "fp8"}, {"fp8", "int8"}, kBadInput);
+    refused({"--dtype", "fp8"}, {"fp8", "int8-dynamic"}, kBadInput);
     refused({"--stop", ""}, {"stop"}, kBadInput);
     refused({"--repetition-penalty", "0"}, {"repetition-penalty"}, kBadInput);
     refused({"--presence-penalty", "much"}, {"presence-penalty", "much"}, kBadInput);
@@ -115,6 +118,9 @@ TEST_F(Generate, EvaluatesWhatFewerBitsCost) {
     EXPECT_EQ(fewest["dtype"], "int4");
     EXPECT_LT(fewest["weight_bytes"].get<std::int64_t>(), after["weight_bytes"].get<std::int64_t>());
     EXPECT_NEAR(fewest["loss"].get<double>(), before["loss"].get<double>(), 0.5);
+    const auto dynamic = cli({"eval", "--from", id, "--db", database(), "--tokens", "200", "--dtype", "int8-dynamic"});
+    ASSERT_EQ(dynamic.exitCode, 0) << dynamic.err;
+    EXPECT_THAT(dynamic.out, HasSubstr("int8-dynamic instead of f32: perplexity"));
     expectRefused(cli({"eval", "--from", id, "--db", database(), "--dtype", "fp4"}), {"fp4"}, kBadInput);
 }
 

@@ -25,7 +25,7 @@ TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
     const auto finished = inference({"--budget", "2", "--json"});
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const Json told = Json::parse(finished.out);
-    ASSERT_EQ(told["forms"].size(), 4u);
+    ASSERT_EQ(told["forms"].size(), 5u);
     std::int64_t former = 0;
     for (const char* form : {"int4", "int8", "bf16", "f32"}) {
         const auto row = std::find_if(told["forms"].begin(), told["forms"].end(), [&](const Json& one) { return one["form"] == form; });
@@ -38,6 +38,12 @@ TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
             EXPECT_EQ((*row)[what].contains("verdict"), std::string(form) != "f32") << form << ": it is beside float32";
         }
     }
+    const Json &weightOnly = told["forms"][2], &dynamic = told["forms"][4];
+    EXPECT_EQ(dynamic["form"], "int8-dynamic");
+    EXPECT_NEAR(dynamic["weight_bytes"].get<double>() / weightOnly["weight_bytes"].get<double>(), 1, 0.1) << "the weights are the same";
+    EXPECT_NE(dynamic["loss"], weightOnly["loss"]) << "the activations are rounded too";
+    EXPECT_NEAR(dynamic["loss"].get<double>(), told["forms"][0]["loss"].get<double>(), 0.1);
+    EXPECT_TRUE(dynamic["prompt"].contains("verdict"));
     EXPECT_GT(told["rounds"].get<int>() + told["left_out"].get<int>(), 0);
     ASSERT_EQ(told["pruned"].size(), 5u);
     EXPECT_NEAR(told["pruned"][1]["zeros"].get<double>(), 0.5, 0.01);
@@ -61,7 +67,7 @@ TEST_F(Inference, SaysThatZerosGiveNothing) {
 }
 
 TEST_F(Inference, RefusesWithASentence) {
-    expectRefused(inference({"--form", "fp8"}), {"fp8", "int4"}, kBadInput);
+    expectRefused(inference({"--form", "fp8"}), {"fp8", "int8-dynamic"}, kBadInput);
     expectRefused(inference({"--prompt", "100000"}), {"100000", "positions"}, kBadInput);
     expectRefused(inference({"--batch", "65"}), {"--batch", "65"}, kBadInput);
     expectRefused(inference({"--delta", "0"}), {"--delta"}, kBadInput);

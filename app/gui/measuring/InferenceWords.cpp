@@ -17,6 +17,7 @@ const char* whatFormIs(const std::string& form) {
     if (form == "bf16") return "Each weight rounded to 8 binary digits";
     if (form == "int8") return "8 bits for each weight, a scale for each row";
     if (form == "int4") return "4 bits for each weight, a scale for each 32 of a row";
+    if (form == "int8-dynamic") return "Weights as in int8; activations are rounded to 8 bits, row by row, and whole numbers multiplied";
     return "";
 }
 

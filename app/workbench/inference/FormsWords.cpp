@@ -11,7 +11,7 @@ namespace stepscope {
 
 // Those that core/inference knows, which a test holds against this list: whoever shows them sees nothing of LibTorch.
 std::vector<std::string> allForms() {
-    return {"f32", "bf16", "int8", "int4"};
+    return {"f32", "bf16", "int8", "int4", "int8-dynamic"};
 }
 
 std::vector<std::string> allPrunings() {

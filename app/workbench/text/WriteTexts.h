@@ -17,7 +17,7 @@ struct TextRequest {
     std::string from;                  // the folder of a checkpoint
     GenerateText how;                  // its prompt is not read
     std::vector<std::string> prompts;  // written behind beside each other
-    std::string dtype = "f32";         // of the weights: f32, bf16, int8, int4
+    std::string dtype = "f32";         // of the weights: f32, bf16, int8, int4, int8-dynamic
     std::int64_t threads = 0;          // 0 = every core
 };
 

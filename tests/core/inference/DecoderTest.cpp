@@ -83,9 +83,22 @@ double largest(const std::vector<float>& logits) {
 }
 
 // How far logits may be off those of float32, of the largest logit: rounding a weight to bf16 changes it by up to 2^-9 of itself, to 8 bits by up to
-// 1/254 of the largest of its row, to 4 bits by up to 1/14 of the largest of its group, and each of the layers adds to that.
+// 1/254 of the largest of its row, to 4 bits by up to 1/14 of the largest of its group, and each of the layers adds to that; activations that are
+// rounded to 8 bits too are off by up to 1/254 of the largest of theirs.
 double bound(WeightType type) {
-    return type == WeightType::F32 ? 1e-5 : type == WeightType::Bf16 ? 0.02 : type == WeightType::Int8 ? 0.06 : 0.9;
+    switch (type) {
+        case WeightType::F32:
+            return 1e-5;
+        case WeightType::Bf16:
+            return 0.02;
+        case WeightType::Int8:
+            return 0.06;
+        case WeightType::Int8Dynamic:
+            return 0.12;
+        case WeightType::Int4:
+            return 0.9;
+    }
+    return 0;
 }
 
 class DecoderOptionTest : public ::testing::TestWithParam<std::tuple<Option, int>> {};

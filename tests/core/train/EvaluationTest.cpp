@@ -11,12 +11,12 @@ namespace stepscope {
 namespace {
 
 struct Model {
-    Model() {
+    explicit Model(int steps = 10) {
         const Registry registry(testing::plainCpu());
         const RunConfig config = testing::tinyConfig(registry);
         TrainState state = TrainState::initialise(registry.modelShape(config, 61), 3);
         const auto program = testing::programOver(state, registry, config);
-        for (int i = 0; i < 10; ++i) program->step(state, *batches, 1e-2);
+        for (int i = 0; i < steps; ++i) program->step(state, *batches, 1e-2);
         weights = {state.config, state.layout, state.weights};
     }
     Evaluation over(std::int64_t begin, std::int64_t end, std::int64_t context, std::int64_t batch) const {
@@ -79,7 +79,8 @@ TEST(Evaluation, IsTheSumOfItsWindows) {
 TEST(Evaluation, TellsWhatOtherTypesOfWeightsCost) {
     const Model model;
     const double exact = model.over(0, 2001, 12, 8).loss;
-    for (const auto& [type, name] : {std::pair{WeightType::Bf16, "bf16"}, {WeightType::Int8, "int8"}, {WeightType::Int4, "int4"}}) {
+    for (const auto& [type, name] :
+         {std::pair{WeightType::Bf16, "bf16"}, {WeightType::Int8, "int8"}, {WeightType::Int4, "int4"}, {WeightType::Int8Dynamic, "int8-dynamic"}}) {
         Decoder decoder(model.weights, type, {.rows = 12, .logits = 12}, 2);
         const auto decoded = evaluateDecoded(
             decoder, *model.batches->corpus().tokens, 0, 2001, 12, [](std::int64_t) {}, model.never);
@@ -89,6 +90,20 @@ TEST(Evaluation, TellsWhatOtherTypesOfWeightsCost) {
         EXPECT_NE(decoded->loss, exact) << "rounded weights cost something";
         EXPECT_LT(decoded->loss, std::log(61)) << "what was learnt is still there";
     }
+}
+
+// Of a model that has learnt: its perplexity without being rounded is far from that of guessing.
+TEST(Evaluation, StaysWithinHalfAPercentOfThePerplexityWhereActivationsAreRoundedToo) {
+    const Model model(150);
+    const double exact = std::exp(model.over(0, 2001, 12, 8).loss);
+    ASSERT_LT(exact, 30);
+    Decoder decoder(model.weights, WeightType::Int8Dynamic, {.rows = 24, .logits = 24}, 2);
+    const auto decoded = evaluateDecoded(
+        decoder, *model.batches->corpus().tokens, 0, 2001, 12, [](std::int64_t) {}, model.never);
+    ASSERT_TRUE(decoded.ok());
+    std::cout << "int8-dynamic after 150 steps: perplexity " << exact << " -> " << std::exp(decoded->loss) << "\n";
+    EXPECT_NE(std::exp(decoded->loss), exact);
+    EXPECT_NEAR(std::exp(decoded->loss) / exact, 1, 0.005);
 }
 
 TEST(Evaluation, StopsWhenAskedTo) {

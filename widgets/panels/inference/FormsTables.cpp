@@ -17,7 +17,7 @@ struct InferenceColumn {
 };
 constexpr int kFormColumn = 0, kWeightsColumn = 1, kPromptColumn = 2, kTextColumn = 3, kBandwidthColumn = 4, kPerplexityColumn = 5;
 const InferenceColumn kInferenceColumns[] = {
-    {"form", "How the matrices are held while text is written; the checkpoint stays as it is", "bf16"},
+    {"form", "How the matrices are held while text is written; the checkpoint stays as it is", "int8-dynamic"},
     {"weights", "Memory of the weights in this form", "888.8 MB"},
     {"prompt", "Tokens of prompts read a second, with half the width of the 95 % interval; below it, beside float32",
      "faster by 88.8 % [88.8 %, 88.8 %]"},
