@@ -210,6 +210,23 @@ TEST(Decoder, FindsTheLossThatTheModelFinds) {
     }
 }
 
+// A token whose embedding is no number has no logits, and never a number that merely looks like one; the sequence beside it has its own.
+TEST(Decoder, GivesNoNumbersBehindATokenThatIsNoneAndThoseOfTheSequenceBesideIt) {
+    GptConfig config = base();
+    config.tiedHead = false;
+    GeneratorWeights model = weightsOf(config);
+    const auto view = WeightsView::over(model.weights, model.layout, config, false);
+    view.tokens.select(0, 7).fill_(std::numeric_limits<float>::quiet_NaN());
+    const Ids good{1, 2, 3}, bad{1, 2, 7};
+    const Decoder::Piece both[] = {{0, good}, {1, bad}};
+    for (const WeightType type : kAllWeightTypes) {
+        Decoder decoder(model, type, {.sequences = 2}, 2);
+        decoder.read(both);
+        EXPECT_LE(farthest(decoder.logits(0), recomputed(model, good)), std::max(1e-4, bound(type) * largest(recomputed(model, good))));
+        for (const float logit : decoder.logits(1)) EXPECT_TRUE(std::isnan(logit)) << "type " << static_cast<int>(type);
+    }
+}
+
 TEST(Decoder, SaysWhatItsWeightsAndItsCacheTake) {
     GptConfig config = base();
     config.width = 64;  // whole panels of 32 rows, which smaller matrices are filled up to
