@@ -81,6 +81,9 @@ std::string formsText(const FormsAnswer& answer) {
                         std::isfinite(row.text.bandwidthShare) ? fmt::format(", {} of the memory bandwidth", format::percent(row.text.bandwidthShare))
                                                                : std::string());
         text += besideText("prompt", row.prompt, answer.delta) + besideText("text", row.text, answer.delta);
+        if (&row == &answer.forms.front() && answer.rounds > 0 && answer.forms.size() > 1)
+            text += fmt::format("             prompt {} · text {}: no difference of that size is believed\n",
+                                besideItselfWords(answer.promptFloor, answer.rounds), besideItselfWords(answer.textFloor, answer.rounds));
     }
     if (answer.rounds + answer.leftOut > 0)
         text += fmt::format("{} rounds count{}, {:.0f} s\n", answer.rounds,
@@ -106,6 +109,7 @@ Json speedJson(const FormSpeed& speed, double delta) {
     told["ratio"] = number(speed.judged.ratio);
     told["ratio_low"] = bound(speed.judged.low, speed.judged.high, speed.judged.low);
     told["ratio_high"] = bound(speed.judged.low, speed.judged.high, speed.judged.high);
+    told["floor"] = number(speed.judged.floor - 1);
     told["words"] = speedWords(speed, delta);
     told["why"] = speed.judged.why;
     return told;
@@ -142,6 +146,7 @@ Json answerJson(const FormsAnswer& answer, const std::string& from) {
             {"threads", answer.threads},
             {"rounds", answer.rounds},
             {"left_out", answer.leftOut},
+            {"floor", {{"prompt", number(answer.promptFloor - 1)}, {"text", number(answer.textFloor - 1)}}},
             {"bytes_per_s", number(answer.bytesPerSecond)},
             {"seconds", number(answer.seconds)},
             {"stopped", answer.stopped},

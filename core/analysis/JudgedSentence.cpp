@@ -66,6 +66,10 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
                    "machine.";
         case PairedReason::RareSlowSteps:
             return "It differs in rare slow steps: most steps are equal, the mean is not.";
+        case PairedReason::WithinFloor:
+            return std::isfinite(verdict.floor) ? fmt::format("One of them beside itself says as much here ({}): that is this machine's, not theirs.",
+                                                              floorWords(verdict.floor, 1))
+                                                : std::string("What one of them says beside itself here is not bounded yet.");
     }
     return "";
 }

@@ -241,6 +241,8 @@ const char* toString(PairedReason reason) {
             return "discards-decide";
         case PairedReason::RareSlowSteps:
             return "rare-slow-steps";
+        case PairedReason::WithinFloor:
+            return "within-floor";
     }
     return "";
 }

@@ -47,6 +47,7 @@ enum class PairedReason {
     OrderMatters,    // two blocks of one arm differ by which came first
     DiscardsDecide,  // with no pair discarded the outcome is another
     RareSlowSteps,   // the bulk is equal, the mean is not
+    WithinFloor,     // no larger than what an arm says beside itself (Rounds)
 };
 const char* toString(PairedOutcome outcome);  // "faster", ...: stored and printed by --json, never renamed
 const char* toString(PairedReason reason);

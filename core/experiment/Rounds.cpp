@@ -20,7 +20,8 @@ constexpr std::int64_t kLongestRoundsInstance = 4;  // rounds, where making the 
 
 }  // namespace
 
-Rounds::Rounds(RoundsRules rules) : m_rules(rules) {
+// One arm alone is compared with nothing.
+Rounds::Rounds(RoundsRules rules) : m_rules(rules), m_blocks(rules.arms > 1 ? rules.arms + 1 : rules.arms) {
     SS_CHECK(rules.arms >= 1 && rules.measures >= 1 && rules.pilotRounds >= 2 && rules.budgetSeconds > 0 && rules.delta > 0 &&
              rules.rebuildShare > 0);
 }
@@ -31,13 +32,13 @@ std::optional<RoundOrder> Rounds::next() {
     RoundOrder order;
     order.pilot = !planned();
     if (m_queue.empty()) beginRound(order);
-    order.arm = m_queue.back();
+    order.arm = m_queue.back() % m_rules.arms;
     m_asked = true;
     return order;
 }
 
 void Rounds::beginRound(RoundOrder& order) {
-    m_queue.resize(m_rules.arms);
+    m_queue.resize(m_blocks);
     std::iota(m_queue.begin(), m_queue.end(), std::size_t{0});
     for (std::size_t i = m_queue.size() - 1; i > 0; --i)
         std::swap(m_queue[i], m_queue[counterRandomBelow(m_rules.seed, kRoundCoin + m_toss, i, i + 1)]);
@@ -48,7 +49,7 @@ void Rounds::beginRound(RoundOrder& order) {
         m_roundsOfRebuild = 0;
     }
     m_round = Round{};
-    m_round.logs.resize(m_rules.arms);
+    m_round.logs.resize(m_blocks);
     m_round.rebuild = m_rebuild;
     m_roundOthers = 0;
 }
@@ -70,7 +71,7 @@ void Rounds::done(const ArmTimes& times) {
 }
 
 void Rounds::endRound() {
-    m_round.others = m_roundOthers / static_cast<double>(m_rules.arms);
+    m_round.others = m_roundOthers / static_cast<double>(m_blocks);
     if (!planned()) {
         m_pilot.push_back(std::move(m_round));
         if (m_pilot.size() >= m_rules.pilotRounds)
@@ -93,8 +94,8 @@ void Rounds::endRound() {
 }
 
 void Rounds::plan() {
-    for (std::size_t arm = 1; arm < m_rules.arms; ++arm)
-        for (std::size_t measure = 0; measure < m_rules.measures; ++measure) m_scatter.push_back(scatterOf(arm, measure));
+    for (std::size_t place = 1; place < m_blocks; ++place)
+        for (std::size_t measure = 0; measure < m_rules.measures; ++measure) m_scatter.push_back(scatterOf(place, measure));
     if (m_scatter.empty()) m_scatter.emplace_back();  // one arm alone has no differences, and a speed
     std::vector<double> others, off;
     for (const Round& round : m_pilot)
@@ -114,9 +115,9 @@ void Rounds::plan() {
     m_roundsOfRebuild = m_roundsARebuild;  // the first round that counts is run by instances of its own
 }
 
-Rounds::Scatter Rounds::scatterOf(std::size_t arm, std::size_t measure) const {
+Rounds::Scatter Rounds::scatterOf(std::size_t place, std::size_t measure) const {
     std::vector<double> differences, off;
-    for (const Round& round : m_pilot) differences.push_back(round.logs[0][measure] - round.logs[arm][measure]);
+    for (const Round& round : m_pilot) differences.push_back(round.logs[0][measure] - round.logs[place][measure]);
     const double centre = mean(differences);
     Scatter scatter;
     for (const double each : differences) {
@@ -156,11 +157,11 @@ bool Rounds::settled() const {
     return true;
 }
 
-std::vector<BlockPair> Rounds::pairs(std::size_t arm, std::size_t measure) const {
+std::vector<BlockPair> Rounds::pairs(std::size_t place, std::size_t measure) const {
     std::vector<BlockPair> all;
     for (const Round& round : m_rounds) {
         BlockPair pair;
-        pair.difference = round.logs[0][measure] - round.logs[arm][measure];
+        pair.difference = round.logs[0][measure] - round.logs[place][measure];
         pair.rebuild = round.rebuild;
         pair.discarded = round.discarded;
         all.push_back(pair);
@@ -168,10 +169,9 @@ std::vector<BlockPair> Rounds::pairs(std::size_t arm, std::size_t measure) const
     return all;
 }
 
-PairedVerdict Rounds::verdict(std::size_t arm, std::size_t measure) const {
-    SS_CHECK(arm >= 1 && arm < m_rules.arms && measure < m_rules.measures);
+PairedVerdict Rounds::beside(std::size_t place, std::size_t measure) const {
     if (!planned()) return {};
-    const Scatter& scatter = m_scatter[(arm - 1) * m_rules.measures + measure];
+    const Scatter& scatter = m_scatter[(place - 1) * m_rules.measures + measure];
     PairedRules rules;
     rules.delta = m_rules.delta;
     rules.alpha = m_rules.alpha;
@@ -179,7 +179,28 @@ PairedVerdict Rounds::verdict(std::size_t arm, std::size_t measure) const {
     rules.pilotMad = scatter.mad;
     rules.leastPairs = m_rules.leastRounds;
     rules.leastRebuilds = m_rules.leastRebuilds;
-    return judgePairs(pairs(arm, measure), rules, m_stopped ? VerdictLook::Stopped : m_spent ? VerdictLook::AtTheEnd : VerdictLook::AfterAPair);
+    return judgePairs(pairs(place, measure), rules, m_stopped ? VerdictLook::Stopped : m_spent ? VerdictLook::AtTheEnd : VerdictLook::AfterAPair);
+}
+
+double Rounds::floor(std::size_t measure) const {
+    SS_CHECK(measure < m_rules.measures);
+    if (m_rules.arms < 2) return kUnknown;
+    const PairedVerdict itself = beside(m_rules.arms, measure);
+    return itself.low > 0 && std::isfinite(itself.high) ? std::max(itself.high, 1 / itself.low) : kUnknown;
+}
+
+PairedVerdict Rounds::verdict(std::size_t arm, std::size_t measure) const {
+    SS_CHECK(arm >= 1 && arm < m_rules.arms && measure < m_rules.measures);
+    PairedVerdict verdict = beside(arm, measure);
+    verdict.floor = floor(measure);
+    const bool differs = verdict.outcome == PairedOutcome::Faster || verdict.outcome == PairedOutcome::Slower;
+    if (!differs || std::abs(std::log(verdict.ratio)) > std::log(verdict.floor)) return verdict;
+    // More rounds narrow both, and nobody knows which one first.
+    verdict.outcome = PairedOutcome::Inconclusive;
+    verdict.reason = PairedReason::WithinFloor;
+    verdict.settled = false;
+    verdict.pairsToGo = kUnknown;
+    return verdict;
 }
 
 ExperimentJudged Rounds::judged(std::size_t arm, std::size_t measure) const {

@@ -90,6 +90,10 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
             row.promptVerdict = verdictText(known.prompt, answer.delta);
             row.text = speedFigure(known.text);
             row.textVerdict = verdictText(known.text, answer.delta);
+            if (known.form == answer.forms.front().form && answer.forms.size() > 1) {
+                row.promptVerdict = inferenceText(besideItselfWords(answer.promptFloor, answer.rounds));
+                row.textVerdict = inferenceText(besideItselfWords(answer.textFloor, answer.rounds));
+            }
             row.bandwidth = std::isfinite(known.text.bandwidthShare) ? inferenceText(format::percent(known.text.bandwidthShare)) : QString();
             row.why = whyOf(known);
         }

@@ -43,7 +43,7 @@ void FormTurns::run(const std::function<bool()>& ended, const std::function<void
         const auto order = m_rounds.next();
         if (!order) break;
         m_rounds.done(carryOut(*order));
-        if (++turns % m_setup.forms.size() == 0) afterRound();
+        if (++turns % m_rounds.blocksARound() == 0) afterRound();
     }
     m_decoders.clear();
 }

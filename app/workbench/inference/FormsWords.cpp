@@ -25,6 +25,11 @@ std::string speedWords(const FormSpeed& speed, double delta) {
     return speed.judged.outcome.empty() ? "not measured" : judgedWords(speed.judged, delta);
 }
 
+std::string besideItselfWords(double floor, std::int64_t rounds) {
+    if (rounds == 0) return "";
+    return std::isfinite(floor) ? "beside itself " + floorWords(floor, static_cast<std::size_t>(rounds)) : std::string("beside itself: not known");
+}
+
 std::string qualityWords(const QualityChange& quality) {
     if (!std::isfinite(quality.change)) return "not measured";
     std::string change = fmt::format("{:+.2f} %", 100 * quality.change);

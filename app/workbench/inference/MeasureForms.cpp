@@ -176,6 +176,10 @@ private:
         const Rounds& rounds = turns.rounds();
         m_answer.rounds = static_cast<std::int64_t>(rounds.counted());
         m_answer.leftOut = static_cast<std::int64_t>(rounds.leftOut());
+        if (m_opened.types.size() > 1 && m_answer.rounds + m_answer.leftOut > 0) {
+            m_answer.promptFloor = rounds.floor(FormTurns::kPrompt);
+            m_answer.textFloor = rounds.floor(FormTurns::kText);
+        }
         for (std::size_t form = 0; form < m_opened.types.size(); ++form) {
             FormRow& row = m_answer.forms[form];
             row.cache = turns.cacheBytes(form);

@@ -70,10 +70,11 @@ struct FormsAnswer {
     std::int64_t sequences = 0, prompt = 0, text = 0;
     int threads = 0;
     double delta = 0.01;
-    double bytesPerSecond = kUnknown;      // of a large copy here, as measured before; unknown: nobody has
-    std::int64_t rounds = 0, leftOut = 0;  // of the times: that count, that other programs disturbed
-    bool timed = false;                    // the times have come to their end
-    bool stopped = false;                  // before everything was asked
+    double bytesPerSecond = kUnknown;                     // of a large copy here, as measured before; unknown: nobody has
+    std::int64_t rounds = 0, leftOut = 0;                 // of the times: that count, that other programs disturbed
+    double promptFloor = kUnknown, textFloor = kUnknown;  // what float32 says beside itself in these rounds, as a ratio
+    bool timed = false;                                   // the times have come to their end
+    bool stopped = false;                                 // before everything was asked
     double seconds = 0;
     std::vector<FormRow> forms;     // float32 first
     std::vector<PrunedRow> pruned;  // with float32 weights
@@ -92,6 +93,8 @@ struct FormsProgress {
 Result<FormsAnswer> measureForms(const FormsRequest& request, const std::function<void(const FormsProgress&, const FormsAnswer& soFar)>& progress,
                                  const std::atomic<bool>& cancelled);
 
+// "beside itself within 0.70 %", or that it is not known; empty where no rounds were made.
+std::string besideItselfWords(double floor, std::int64_t rounds);
 // "1.42 times as fast"-like words of the verdict, or "not measured".
 std::string speedWords(const FormSpeed& speed, double delta);
 // "+0.31 % [0.12 %, 0.50 %]"; without an interval where there is one window; "not measured".

@@ -57,7 +57,8 @@ TEST(WhyJudged, HasASentenceForEachReasonAndNoneForAVerdict) {
                                                                                          {PairedReason::RebuildsDiffer, "instance"},
                                                                                          {PairedReason::OrderMatters, "first"},
                                                                                          {PairedReason::DiscardsDecide, "left out"},
-                                                                                         {PairedReason::RareSlowSteps, "rare slow steps"}}) {
+                                                                                         {PairedReason::RareSlowSteps, "rare slow steps"},
+                                                                                         {PairedReason::WithinFloor, "beside itself"}}) {
         verdict.reason = reason;
         EXPECT_THAT(whyJudged(verdict, {}), HasSubstr(words));
     }

@@ -110,6 +110,8 @@ Result<FormsAnswer> measureForms(const FormsRequest& request, const std::functio
     known.prompt = 128;
     known.text = 64;
     known.threads = 2;
+    known.promptFloor = 1.008;
+    known.textFloor = 1.012;
     double perSecond = 61, weights = 4.98e8, perplexity = 29.41;
     for (const std::string& form : allForms()) {
         FormRow row;
