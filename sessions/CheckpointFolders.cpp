@@ -176,6 +176,16 @@ Result<std::vector<std::string>> checkpointsOnDisk(const std::string& path, std:
     });
 }
 
+Result<std::string> newestStoredCheckpoint(const std::string& path, std::int64_t session) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    if (!*connection) return noSuchSession(path, session);
+    return guarded(path, [&]() -> Result<std::string> {
+        auto all = storedCheckpoints(**connection, session);
+        return all.empty() ? std::string() : std::move(all.back().path);
+    });
+}
+
 Result<std::vector<ListedCheckpoint>> listCheckpoints(const std::string& path, std::int64_t session) {
     auto connection = openForReading(path);
     if (!connection) return connection.error();

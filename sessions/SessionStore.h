@@ -26,7 +26,9 @@ std::string whyDatabaseCannotBeMade(const std::string& database);
 Result<std::string> checkpointFolder(const std::string& path, std::int64_t session);
 // Of a session, oldest first: those it stored that are still there, and those that a kill kept from being stored.
 Result<std::vector<std::string>> checkpointsOnDisk(const std::string& path, std::int64_t session);
-// The same with what a person wants to know of each before choosing one.
+// Where the newest that it stored was written, though that may be gone, or on the machine of an engine elsewhere; empty: it stored none.
+Result<std::string> newestStoredCheckpoint(const std::string& path, std::int64_t session);
+// Those on the disk with what a person wants to know of each before choosing one.
 struct ListedCheckpoint {
     std::string path;
     std::int64_t step = 0;

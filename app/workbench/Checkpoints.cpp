@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/workbench/StoredModel.h"
+#include "core/base/Utf8.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/optimizations/registry/StoredSwitches.h"
 #include "core/state/Checkpoint.h"
@@ -84,11 +85,16 @@ Result<std::vector<std::string>> checkpointsOf(const std::string& database, std:
 Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session) {
     auto paths = checkpointsOf(database, session);
     if (!paths) return paths.error();
-    if (paths->empty())
-        return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint to go on from; a run keeps one at its end unless "
-                                                          "checkpoint-at-end is off, and more with checkpoint-every.",
-                                                          session));
-    return paths->back();
+    if (!paths->empty()) return paths->back();
+    // Of a run that an engine on another machine trained they are there.
+    if (const auto stored = newestStoredCheckpoint(database, session); stored && !stored->empty())
+        return makeError(ErrorCode::NotFound,
+                         fmt::format("Session {} has no checkpoint to go on from on this machine: its newest was written to {}; if "
+                                     "another machine trained it, go on there with stepscope-cli train --resume FOLDER.",
+                                     session, printable(*stored)));
+    return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint to go on from; a run keeps one at its end unless "
+                                                      "checkpoint-at-end is off, and more with checkpoint-every.",
+                                                      session));
 }
 
 }  // namespace stepscope

@@ -40,7 +40,7 @@ Status onlyOnce() {
 
 class Engine final : public Workbench {
 public:
-    explicit Engine(Machine machine) : m_registry(std::make_shared<const Registry>(std::move(machine))) {}
+    Engine(Machine machine, bool elsewhere) : m_registry(std::make_shared<const Registry>(std::move(machine))), m_elsewhere(elsewhere) {}
 
     const Machine& machine() const override { return m_registry->machine(); }
     SwitchCatalogue switches(const RunConfig& config) const override { return m_registry->catalogue(config, knownVocabulary(config)); }
@@ -51,7 +51,8 @@ public:
         if (!full) return {};
         const auto plan = m_registry->plan(*full, knownVocabulary(*full));
         if (!plan) return {};
-        return estimateMemory(*m_registry, *plan, likelyVocabulary(*full));
+        return m_elsewhere ? estimateMemoryElsewhere(*m_registry, *plan, likelyVocabulary(*full))
+                           : estimateMemory(*m_registry, *plan, likelyVocabulary(*full));
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
@@ -135,6 +136,7 @@ private:
     }
 
     std::shared_ptr<const Registry> m_registry;
+    const bool m_elsewhere;  // the registry's machine is another one
 };
 
 }  // namespace
@@ -156,10 +158,10 @@ Status checkEnvironment() {
 }
 
 std::unique_ptr<Workbench> Workbench::create() {
-    return create(thisMachine());
+    return std::make_unique<Engine>(thisMachine(), /*elsewhere=*/false);
 }
 std::unique_ptr<Workbench> Workbench::create(Machine machine) {
-    return std::make_unique<Engine>(std::move(machine));
+    return std::make_unique<Engine>(std::move(machine), /*elsewhere=*/true);
 }
 
 }  // namespace stepscope

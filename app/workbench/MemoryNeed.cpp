@@ -79,6 +79,12 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan
             predicted.byKind};
 }
 
+Workbench::Estimate estimateMemoryElsewhere(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary) {
+    Workbench::Estimate needed = estimateMemory(registry, plan, vocabulary, CudaPlugin{});
+    if (!plan.gpu) needed.available = registry.machine().memory;
+    return needed;
+}
+
 RunForecast forecastOf(const Workbench::Estimate& needed) {
     const Bytes peak = needed.total + needed.process;
     // The program itself lies in other memory than a GPU's.

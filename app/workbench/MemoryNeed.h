@@ -10,6 +10,9 @@ namespace stepscope {
 // vocabulary: ids that can occur. plugin: who is asked what a GPU has free.
 Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary, const CudaPlugin& plugin = cudaPlugin());
 
+// On another machine, where nobody here can ask what is free: of all that the registry's machine has.
+Workbench::Estimate estimateMemoryElsewhere(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary);
+
 // What is expected of a run, to be said when it begins and compared when it has ended.
 struct RunForecast {
     Bytes peakMemory;

@@ -58,6 +58,7 @@ struct RunRequest {
     std::string workerProgram{};
     // Not empty: the run is trained by a process of its own, started with these words (engine/EngineRun.h). The session is kept by this process.
     std::vector<std::string> engine{};
+    bool engineElsewhere = false;     // on another machine: its checkpoints lie there
     SessionKeeper* keeper = nullptr;  // in that process: who keeps the session, in place of a database; outlives the run
 };
 
@@ -128,7 +129,8 @@ class Workbench {
 public:
     virtual ~Workbench() = default;
     static std::unique_ptr<Workbench> create();
-    // As it would be on another machine: for its verdicts and predictions.
+    // As it would be on another machine: for its verdicts and predictions, and for runs that an engine there trains. What is free there is not known:
+    // all that it has counts as available.
     static std::unique_ptr<Workbench> create(Machine machine);
 
     virtual const Machine& machine() const = 0;

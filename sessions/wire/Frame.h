@@ -25,8 +25,16 @@ enum class FrameType : std::uint8_t {
     NotKept = 9,   //   or why it is not
     Stored = 10,   // to the engine, when it changes: what its captures take on the disk, and whether storing is held up
     Summary = 11,  // last of the engine's
+    // Asked and answered beside a run, by an engine that is started for it (LookWords.h):
+    List = 16,          // to the engine: which folder
+    Listed = 17,        //   what is in it
+    CheckData = 18,     // to the engine: which data
+    DataChecked = 19,   //   whether they can be read
+    CheckWeights = 20,  // to the engine: settings that begin with weights
+    WeightsChecked = 21,
+    NeverMind = 22,  // to the engine: what is asked is wanted no more, and may be answered with nothing
 };
-constexpr FrameType kLastFrameType = FrameType::Summary;
+constexpr FrameType kLastFrameType = FrameType::NeverMind;
 
 constexpr std::uint8_t kWireVersion = 1;
 constexpr std::size_t kFrameHead = 8;

@@ -5,6 +5,7 @@
 #include "core/base/Check.h"
 #include "sessions/wire/EventWire.h"
 #include "sessions/wire/Hello.h"
+#include "sessions/wire/LookWords.h"
 
 namespace {
 
@@ -16,8 +17,33 @@ bool isOneSentence(const Result<T>& refused) {
     return sentence.ends_with('.') && sentence.find('\n') == std::string::npos;
 }
 
+// What is read can be said again and is read as the same.
+template <class T>
+void readAgain(const FrameBytes& payload, Result<T> (*read)(const FrameBytes&), FrameBytes (*said)(const T&)) {
+    const auto one = read(payload);
+    if (!one) {
+        SS_CHECK(isOneSentence(one));
+        return;
+    }
+    const FrameBytes bytes = said(*one);
+    const auto again = read(bytes);
+    SS_CHECK(again && said(*again) == bytes);
+}
+
 void readPayload(const Frame& frame) {
     switch (frame.type) {
+        case FrameType::List:
+            return readAgain(frame.payload, folderAskedFromBytes, folderAskedToBytes);
+        case FrameType::Listed:
+            return readAgain(frame.payload, folderListedFromBytes, folderListedToBytes);
+        case FrameType::CheckData:
+            return readAgain(frame.payload, dataAskedFromBytes, dataAskedToBytes);
+        case FrameType::DataChecked:
+            return readAgain(frame.payload, dataCheckedFromBytes, dataCheckedToBytes);
+        case FrameType::CheckWeights:
+            return readAgain(frame.payload, weightsAskedFromBytes, weightsAskedToBytes);
+        case FrameType::WeightsChecked:
+            return readAgain(frame.payload, weightsLookedFromBytes, weightsLookedToBytes);
         case FrameType::Hello: {
             const auto hello = helloFrom(frame);
             SS_CHECK(hello || isOneSentence(hello));
@@ -44,16 +70,8 @@ void readPayload(const Frame& frame) {
             SS_CHECK(again && again->chunk.kind == one->chunk.kind && again->chunk.bytes == one->chunk.bytes);
             return;
         }
-        default: {
-            const auto one = commandFromBytes(frame.payload);
-            if (!one) {
-                SS_CHECK(isOneSentence(one));
-                return;
-            }
-            const FrameBytes said = commandToBytes(*one);
-            const auto again = commandFromBytes(said);
-            SS_CHECK(again && commandToBytes(*again) == said);
-        }
+        default:
+            return readAgain(frame.payload, commandFromBytes, commandToBytes);
     }
 }
 

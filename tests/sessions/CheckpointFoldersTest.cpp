@@ -167,6 +167,13 @@ TEST_F(CheckpointFolders, OfARunningSessionAreNotRemoved) {
     EXPECT_TRUE(deleteCheckpoint(path, session, held));
 }
 
+TEST_F(CheckpointFolders, TheNewestThatWasStoredIsNamedThoughItIsNotHere) {
+    const auto session = record({"/rack/step-0000001", "/rack/step-0000002"}), none = record();
+    EXPECT_EQ(newestStoredCheckpoint(path, session).value(), "/rack/step-0000002");
+    EXPECT_EQ(newestStoredCheckpoint(path, none).value(), "");
+    EXPECT_TRUE(checkpointsOnDisk(path, session)->empty());
+}
+
 TEST_F(CheckpointFolders, ThatCannotBeRemovedAreRememberedAndGoWithTheNextPurge) {
     ::chmod(folder.path().c_str(), 0777);
     const int outcome = asOrdinaryUser([&] {

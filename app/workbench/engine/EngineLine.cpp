@@ -50,6 +50,24 @@ bool again(int problem) {
 
 }  // namespace
 
+BrokenPipesAreTold::BrokenPipesAreTold() {
+    sigset_t broken;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken, &m_before);
+}
+
+// One that waits is of a pipe that is known to be broken.
+BrokenPipesAreTold::~BrokenPipesAreTold() {
+    if (sigismember(&m_before, SIGPIPE) == 1) return;
+    sigset_t broken;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    const timespec now{};
+    ::sigtimedwait(&broken, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+}
+
 Result<std::unique_ptr<EngineLine>> EngineLine::start(const std::vector<std::string>& command) {
     std::array<int, 2> in{-1, -1}, out{-1, -1}, err{-1, -1};
     std::unique_ptr<EngineLine> line(new EngineLine);

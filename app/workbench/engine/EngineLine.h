@@ -1,6 +1,7 @@
 // EngineLine: the process of an engine that runs apart, and the pipes to it: frames to its stdin, frames from its stdout, and what it says on stderr,
 // of which the end is kept for the sentence that tells how it ended. Made and read by EngineRun; send() from any thread, which never waits.
 #pragma once
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -14,6 +15,18 @@
 #include "sessions/wire/Frame.h"
 
 namespace stepscope {
+
+// While one is there, this thread is not ended by a process that is killed while it is written to: its end tells that.
+class BrokenPipesAreTold {
+public:
+    BrokenPipesAreTold();
+    ~BrokenPipesAreTold();
+    BrokenPipesAreTold(const BrokenPipesAreTold&) = delete;
+    BrokenPipesAreTold& operator=(const BrokenPipesAreTold&) = delete;
+
+private:
+    sigset_t m_before;
+};
 
 class EngineLine {
 public:

@@ -1,7 +1,6 @@
 #include "app/workbench/engine/EngineRun.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <exception>
@@ -10,6 +9,7 @@
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/Starts.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/engine/EngineElsewhere.h"
 #include "core/base/Utf8.h"
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
@@ -79,11 +79,7 @@ void EngineRun::fail(const Error& error) {
 }
 
 void EngineRun::work() {
-    // One that is killed while it is written to is told by its end.
-    sigset_t broken;
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &broken, nullptr);
+    const BrokenPipesAreTold told;
     const RunTurn turn;
     m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
     m_tee.publish(Preparing{m_clock.now(), "starting the engine", kUnknown});
@@ -116,6 +112,7 @@ Status EngineRun::greet() {
         if (*frame) {
             const auto hello = helloFrom(**frame);
             if (!hello) return hello.error();
+            if (m_request.engineElsewhere) m_where = "It is trained on " + machineWords(hello->host, hello->machine) + ".";
             break;
         }
         if (std::chrono::steady_clock::now() > until)
@@ -211,6 +208,7 @@ Status EngineRun::begin(SessionStarted started) {
     m_began = true;
     const std::shared_ptr<const SessionInfo> info = started.info;
     m_tee.publish(std::move(started));
+    if (!m_where.empty()) m_tee.publish(LogLine{now(), info->firstStep, LogLevel::Info, m_where});
     if (m_recorder && m_request.localWorkers == 1) {
         m_foretold.emplace(database(), m_recorder->session());
         if (const auto said = m_foretold->begin(m_plan, *info->machine, info->trainTokens, info->firstStep))
@@ -234,7 +232,8 @@ Status EngineRun::keep(const Frame& frame) {
     m_recorder = std::move(*recorder);
     m_info = std::make_shared<const SessionInfo>(std::move(asked->info));
     m_tee.record(m_recorder);
-    m_line->send(FrameType::Kept, placeToBytes({m_recorder->session(), m_recorder->checkpointFolder()}));
+    const SessionPlace place{m_recorder->session(), m_recorder->checkpointFolder()};
+    m_line->send(FrameType::Kept, placeToBytes(m_request.engineElsewhere ? placeElsewhere(place) : place));
     return {};
 }
 

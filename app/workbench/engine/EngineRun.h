@@ -59,7 +59,8 @@ private:
     std::shared_ptr<Recorder> m_recorder;
     std::shared_ptr<const SessionInfo> m_info;  // of the session that is kept here
     std::optional<ForetoldTime> m_foretold;
-    RunConfig m_config;  // as it is now
+    RunConfig m_config;   // as it is now
+    std::string m_where;  // a sentence: on which other machine; empty: on this one
     StoredSoFar m_stored;
     std::uint64_t m_number = 0;  // of the newest event or chunk
     TimeNs m_newest;             // when it happened

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/workbench/engine/EngineLooks.h"
 #include "app/workbench/engine/StartWords.h"
 #include "app/workbench/workers/LocalWorkers.h"
 #include "sessions/wire/EventWire.h"
@@ -157,6 +158,7 @@ private:
             }
             case FrameType::Kept: {
                 auto place = placeFromBytes(frame.payload);
+                if (place) place = placeHere(std::move(*place), defaultDatabasePath());
                 if (!place) return place.error();
                 m_keeper.answer(std::move(place));
                 return {};
@@ -171,8 +173,21 @@ private:
                 return {};
             }
             default:
+                if (EngineLooks::isQuestion(frame.type)) return look(frame);
                 return makeError(ErrorCode::Damaged, "The other side sent what only an engine says.");
         }
+    }
+
+    // Commands of a run would wait for the answer.
+    Status look(const Frame& frame) {
+        if (m_run) return makeError(ErrorCode::BadInput, "This engine trains a run; what is asked beside it is asked of another one.");
+        const auto answer = m_looks.answer(frame, [this] {
+            pollfd more{m_in, POLLIN, 0};
+            return ::poll(&more, 1, 0) == 0;
+        });
+        if (!answer) return answer.error();
+        if (*answer) m_outlet.send((*answer)->type, (*answer)->payload);
+        return {};
     }
 
     Status start(const Frame& frame) {
@@ -201,6 +216,7 @@ private:
     Outlet m_outlet;
     AskingKeeper m_keeper;
     FrameReader m_frames;
+    EngineLooks m_looks;
     std::unique_ptr<Run> m_run;
     std::atomic<bool> m_ended{false};
     std::thread m_waiting;

@@ -1,5 +1,7 @@
 #include "app/workbench/engine/StartWords.h"
 
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "app/workbench/workers/LocalWorkers.h"
@@ -126,6 +128,26 @@ FrameBytes placeToBytes(const SessionPlace& place) {
 }
 Result<SessionPlace> placeFromBytes(const FrameBytes& payload) {
     return heardFrom<SessionPlace>(payload, "Where a session is kept");
+}
+
+SessionPlace placeElsewhere(SessionPlace place) {
+    const std::filesystem::path whole(place.checkpointFolder);
+    place.checkpointFolder = (whole.parent_path().filename() / whole.filename()).string();
+    return place;
+}
+
+// It becomes part of a path where much is written, so nothing but such names is taken: db-0123456789abcdef/7.
+Result<SessionPlace> placeHere(SessionPlace place, const std::string& ownDatabase) {
+    if (place.checkpointFolder.empty() || place.checkpointFolder.front() == '/') return place;
+    constexpr std::string_view kDatabase = "db-";
+    const std::string& names = place.checkpointFolder;
+    const auto middle = names.find('/');
+    const bool both = names.starts_with(kDatabase) && middle != std::string::npos && middle > kDatabase.size() && middle + 1 < names.size() &&
+                      names.size() <= 100 && names.find_first_not_of("0123456789abcdef", kDatabase.size()) == middle &&
+                      names.find_first_not_of("0123456789", middle + 1) == std::string::npos;
+    if (!both) return makeError(ErrorCode::Damaged, "Where a session is kept from the other side is damaged: its folder of checkpoints cannot be.");
+    place.checkpointFolder = ownDatabase + ".checkpoints/" + names;
+    return place;
 }
 
 FrameBytes errorToBytes(const Error& error) {

@@ -19,6 +19,10 @@ FrameBytes askedToBytes(const SessionAsked& asked);
 Result<SessionAsked> askedFromBytes(const FrameBytes& payload);
 FrameBytes placeToBytes(const SessionPlace& place);
 Result<SessionPlace> placeFromBytes(const FrameBytes& payload);
+// Of a session that is kept on another machine: its checkpoints lie below the engine's own database, in folders that are named as there, by the
+// database and the session. placeElsewhere() leaves only these names, placeHere() puts them there, and leaves a whole path as it is.
+SessionPlace placeElsewhere(SessionPlace place);
+Result<SessionPlace> placeHere(SessionPlace place, const std::string& ownDatabase);
 FrameBytes errorToBytes(const Error& error);
 Error errorFromBytes(const FrameBytes& payload);  // that was said, or what is wrong with it
 
