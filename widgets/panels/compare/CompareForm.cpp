@@ -316,6 +316,11 @@ void CompareForm::setBusy(CompareBusy busy) {
     showState();
 }
 
+void CompareForm::setElsewhere(const QString& why) {
+    m_elsewhere = why;
+    showState();
+}
+
 bool CompareForm::canMeasure() const {
     return m_busy == CompareBusy::Free && m_checked && m_check.possible() && wrongNumber().isEmpty();
 }
@@ -329,7 +334,7 @@ void CompareForm::showState() {
     QString said;
     Tone tone = Tone::Muted;
     if (m_busy == CompareBusy::NoEngine)
-        said = "This machine is still being looked at…";
+        said = m_elsewhere.isEmpty() ? QString("This machine is still being looked at…") : m_elsewhere;
     else if (!number.isEmpty())
         said = number, tone = Tone::Error;
     else if (m_checked && !m_check.problem.isEmpty())

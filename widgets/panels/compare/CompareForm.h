@@ -34,6 +34,7 @@ public:
     // Of what question() was when it was asked for.
     void setCheck(const CompareCheck& check);
     void setBusy(CompareBusy busy);
+    void setElsewhere(const QString& why);  // why nothing can be measured from here, said where the engine is not there
     bool canMeasure() const;
 
     const std::vector<DifferenceRow*>& rows() const { return m_rows; }
@@ -82,6 +83,7 @@ private:
     EarlierAnswers* m_earlier;
     CompareCheck m_check;
     CompareBusy m_busy = CompareBusy::NoEngine;
+    QString m_elsewhere;
     bool m_checked = false;
 };
 

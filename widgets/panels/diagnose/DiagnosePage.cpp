@@ -159,10 +159,16 @@ void DiagnosePage::fillRate() {
     m_useRate->setVisible(!m_view.rate.isEmpty());
 }
 
+void DiagnosePage::setElsewhere(const QString& why) {
+    m_elsewhere = why;
+    showState();
+}
+
 void DiagnosePage::showState() {
     using Stage = DiagnoseView::Stage;
     const bool free = m_busy == DiagnoseBusy::Free;
-    for (QPushButton* button : {m_look, m_batch, m_rate}) button->setEnabled(free);
+    m_rate->setEnabled(free);
+    for (QPushButton* button : {m_look, m_batch}) button->setEnabled(free && m_elsewhere.isEmpty());
     m_stop->setEnabled(m_busy == DiagnoseBusy::Looking);
     m_look->setText(m_view.stage == Stage::Empty ? "Look" : "Look again");
     const QString whyNot = m_busy == DiagnoseBusy::Training   ? QString("A run or an experiment goes on; this waits for its end.")
@@ -173,17 +179,19 @@ void DiagnosePage::showState() {
     m_use->setEnabled(free && !m_view.key.isEmpty());
     m_useRate->setEnabled(free && !m_view.rate.isEmpty());
     m_state->setTone(m_view.stage == Stage::Failed ? Tone::Error : m_view.stale ? Tone::Warning : Tone::Muted);
-    m_state->setText(m_busy == DiagnoseBusy::Training  ? whyNot + " Times beside it would mean nothing."
-                     : m_busy == DiagnoseBusy::Looking ? m_view.doing
-                     : m_view.stage == Stage::Failed   ? m_view.doing
-                     : m_view.stale                    ? QString("The settings have changed since this was found; look again.")
-                     : m_view.stage == Stage::Empty    ? QString(kWhatALookIs)
-                                                       : QString("Found of the settings at the left."));
-    m_adviceHead->setText(m_view.stage == Stage::Empty || (m_view.stage != Stage::Found && m_view.facts.empty()) ? QString("Nothing yet: press Look.")
-                          : !m_view.timed ? QString("Nothing was timed, so most rules have nothing to look at.")
-                          : m_view.advice.empty()
-                              ? QString("Nothing: no rule found a number beyond its threshold.")
-                              : QString("Each rests on the numbers beside it; “Test it” finds out on the page Compare whether it helps here."));
+    m_state->setText(!m_elsewhere.isEmpty()             ? m_elsewhere
+                     : m_busy == DiagnoseBusy::Training ? whyNot + " Times beside it would mean nothing."
+                     : m_busy == DiagnoseBusy::Looking  ? m_view.doing
+                     : m_view.stage == Stage::Failed    ? m_view.doing
+                     : m_view.stale                     ? QString("The settings have changed since this was found; look again.")
+                     : m_view.stage == Stage::Empty     ? QString(kWhatALookIs)
+                                                        : QString("Found of the settings at the left."));
+    m_adviceHead->setText(
+        !m_elsewhere.isEmpty()                                                                   ? QString()
+        : m_view.stage == Stage::Empty || (m_view.stage != Stage::Found && m_view.facts.empty()) ? QString("Nothing yet: press Look.")
+        : !m_view.timed         ? QString("Nothing was timed, so most rules have nothing to look at.")
+        : m_view.advice.empty() ? QString("Nothing: no rule found a number beyond its threshold.")
+                                : QString("Each rests on the numbers beside it; “Test it” finds out on the page Compare whether it helps here."));
 }
 
 void DiagnosePage::fillFacts() {

@@ -22,6 +22,8 @@ public:
 
     void setView(const DiagnoseView& view);
     void setBusy(DiagnoseBusy busy);
+    // Why nothing can be looked at from here, where runs are trained on another machine; a range test is one of them.
+    void setElsewhere(const QString& why);
 
     const std::vector<AdviceCard*>& cards() const { return m_cards; }
     QPushButton* lookButton() const { return m_look; }
@@ -52,6 +54,7 @@ private:
 
     DiagnoseView m_view;
     DiagnoseBusy m_busy = DiagnoseBusy::NoEngine;
+    QString m_elsewhere;
     QPushButton *m_look, *m_batch, *m_rate, *m_stop, *m_use, *m_useRate;
     ElidedLabel* m_state;
     ToneLabel* m_adviceHead;

@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <utility>
 
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
@@ -85,6 +86,11 @@ void DataChooser::choose(const QString& data) {
     m_data = data;
     rebuild();
     Q_EMIT chosen(data);
+}
+
+void DataChooser::setFilesElsewhere(const QString& host, RecentPaths::AskElsewhere ask) {
+    m_recent.setElsewhere(host, std::move(ask));
+    rebuild();
 }
 
 void DataChooser::rebuild() {

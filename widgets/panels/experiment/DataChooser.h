@@ -22,6 +22,8 @@ public:
     void setWaits(bool waits);                                  // the run in progress has other data
     void setProblem(const QString& sentence);                   // why they cannot be trained on; empty = they can, as far as is known
     QString data() const { return m_data; }
+    // Files are another machine's (RecentPaths).
+    void setFilesElsewhere(const QString& host, RecentPaths::AskElsewhere ask);
 
 Q_SIGNALS:
     void chosen(const QString& data);

@@ -34,8 +34,8 @@ QString words(const std::string& text) {
 
 void ExperimentPanel::setChoice(const PresetChoice& choice) {
     m_machinePreset = words(choice.id);
-    m_whyText->setText("For this machine: " + m_machinePreset + ". " + words(choice.why));
-    m_preset->setItemText(m_preset->findData(m_machinePreset), m_machinePreset + "  (fits this machine)");
+    m_whyText->setText("For " + m_where + ": " + m_machinePreset + ". " + words(choice.why));
+    m_preset->setItemText(m_preset->findData(m_machinePreset), m_machinePreset + "  (fits " + m_where + ")");
     if (m_restored) return;
     if (choice.device != "cpu") m_draft.useDevice(choice.device);
     choosePreset(m_machinePreset);
@@ -116,7 +116,8 @@ void ExperimentPanel::takeShape() {
 void ExperimentPanel::setCores(int cores) {
     m_cores = std::max(1, cores);
     m_workers = std::min(m_workers, m_cores);
-    m_workersRow->setReason(m_cores > 1 ? QString() : "This machine has one core, and each worker needs one of its own.");
+    const QString where = m_where.left(1).toUpper() + m_where.mid(1);
+    m_workersRow->setReason(m_cores > 1 ? QString() : where + " has one core, and each worker needs one of its own.");
     showWorkers();
 }
 

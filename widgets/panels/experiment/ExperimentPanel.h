@@ -11,6 +11,7 @@
 #include "core/events/Presets.h"
 #include "widgets/panels/experiment/ExperimentDraft.h"
 #include "widgets/panels/experiment/ForecastFoot.h"
+#include "widgets/panels/experiment/RecentPaths.h"
 
 class QComboBox;
 class QLineEdit;
@@ -47,6 +48,9 @@ public:
     // What was found in the chosen weights, why these settings cannot begin from them, and the settings that could, if it is their model.
     void setWeightsLook(const QString& found, const QString& problem, const std::optional<RunConfig>& shaped);
     WeightsChooser* weights() const { return m_weights; }
+    DataChooser* data() const { return m_data; }
+    // Runs are trained on another machine: files are chosen there, and what is said of a machine is said of it. Before setChoice().
+    void setElsewhere(const QString& host, const RecentPaths::AskElsewhere& ask);
     void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
     void setRunning(const RunConfig* running);  // nullptr = no live run
     void setReplaying(bool replaying);          // says then that these are not the settings of what plays
@@ -106,6 +110,7 @@ private:
     void showProblem();
     void forgetRefusals();
     void showSummaries();
+    void nameMachine();
 
     ExperimentDraft m_draft;
     std::optional<RunConfig> m_running;
@@ -113,6 +118,7 @@ private:
     std::optional<std::set<std::string>> m_moved;  // while a run is being prepared: switches moved since
     bool m_restored = false;
     QString m_machinePreset;
+    QString m_where = "this machine";  // runs are trained
 
     QComboBox* m_preset;
     TitleButton* m_why;

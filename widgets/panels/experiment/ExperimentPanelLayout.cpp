@@ -33,7 +33,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     m_why = new TitleButton("why?");
     m_why->setLink(true);
     m_why->setAccessibleName("Why this preset");
-    m_whyText = sentenceLabel(Tone::Muted, "Looking at this machine…");
+    m_whyText = sentenceLabel(Tone::Muted);
     m_whyText->hide();
     connect(m_why, &QAbstractButton::clicked, this, [this] { m_whyText->setVisible(m_whyText->isHidden()); });
 
@@ -51,6 +51,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     sections->setContentsMargins(0, 0, 4, 0);
     sections->setSpacing(2);
     buildSections(sections);
+    nameMachine();
     sections->addStretch();
     auto* scroll = new QScrollArea;
     scroll->setWidget(inside);
@@ -92,7 +93,7 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
     addRows(m_loopSection, "loop", "a run reads these once, when it begins; only other batches can be drawn meanwhile, from the menu.");
 
     auto* switches = new FoldSection("Switches", true);
-    m_waiting = sentenceLabel(Tone::Muted, "The switches appear as soon as this machine has been looked at.");
+    m_waiting = sentenceLabel(Tone::Muted);
     m_filter = new QLineEdit;
     m_filter->setPlaceholderText("filter: name, key, or what it does");
     m_filter->setAccessibleName("Filter switches");
@@ -137,14 +138,29 @@ void ExperimentPanel::addRows(FoldSection* section, const char* name, const char
 void ExperimentPanel::addWorkers(FoldSection* section) {
     constexpr std::int64_t kMost = 256;
     m_workersRow = new ValueRow("workers", "Workers", IntegerRange{1, kMost});
-    m_workersRow->setSummary("Processes on this machine that train the model together, each with its share of the cores.");
-    m_workersRow->setDetails(
-        "Processes on this machine that train the model together, each with the whole model, its share of the cores and a batch of its own; their "
-        "gradients are added up. The memory and the time below are those of one worker by itself. On the command line: --workers.");
     m_workersRow->setNewRun("the other workers are started with the run.");
     connect(m_workersRow, &ValueRow::committed, this, [this](const QString&, const QString& text) { chooseWorkers(text); });
     connect(m_workersRow, &ValueRow::resetRequested, this, [this] { chooseWorkers("1"); });
     section->body()->addWidget(m_workersRow);
+}
+
+// Where words speak of a machine.
+void ExperimentPanel::nameMachine() {
+    m_whyText->setText(QString("Looking at %1…").arg(m_where));
+    m_waiting->setText(QString("The switches appear as soon as %1 has been looked at.").arg(m_where));
+    const QString together = QString("Processes on %1 that train the model together, each with ").arg(m_where);
+    m_workersRow->setSummary(together + "its share of the cores.");
+    m_workersRow->setDetails(together +
+                             "the whole model, its share of the cores and a batch of its own; their gradients are added up. The memory and the time "
+                             "below are those of one worker by itself. On the command line: --workers.");
+}
+
+void ExperimentPanel::setElsewhere(const QString& host, const RecentPaths::AskElsewhere& ask) {
+    m_where = host;
+    nameMachine();
+    m_foot->setMachine(host);
+    m_data->setFilesElsewhere(host, ask);
+    m_weights->setFilesElsewhere(host, ask);
 }
 
 }  // namespace stepscope

@@ -62,12 +62,20 @@ void ForecastFoot::setMemory(const MemoryForecast& forecast) {
     const bool tooMuch = forecast.available.count > 0 && forecast.total > forecast.available;
     m_memory->setText(QString("%1 · about %2 of %3%4")
                           .arg(words(format::rate(static_cast<double>(forecast.parameters), "parameters")), words(format::bytes(forecast.total)),
-                               words(format::bytes(forecast.available)), tooMuch ? ": too much for this machine" : ""));
+                               words(format::bytes(forecast.available)),
+                               tooMuch ? ": too much for " + (m_host.isEmpty() ? QString("this machine") : m_host) : QString()));
     m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
     QStringList lines{"Predicted peak memory",           part("weights", forecast.weights),         part("gradients", forecast.gradients),
                       part("moments", forecast.moments), part("activations", forecast.activations), part("logits", forecast.logits)};
+    if (!m_host.isEmpty())
+        lines << QString("%1 is what %2 has; how much of it is free there is known when a run begins")
+                     .arg(words(format::bytes(forecast.available)), m_host);
     if (!forecast.parts.empty()) lines << "By kind, the largest first" << linesOf(forecast.parts);
     m_memory->setToolTip(lines.join('\n'));
+}
+
+void ForecastFoot::setMachine(const QString& host) {
+    m_host = host;
 }
 
 void ForecastFoot::setTime(const QString& sentence, const QString& source, bool isKnown) {

@@ -25,6 +25,7 @@ class ForecastFoot : public QWidget {
 public:
     explicit ForecastFoot(QWidget* parent = nullptr);
     void setMemory(const MemoryForecast& forecast);
+    void setMachine(const QString& host);  // another one, of which only all of its memory is known
     // "about 02:11"; where it comes from is for the tool tip. isKnown: it is a time, and not a sentence on why there is none.
     void setTime(const QString& sentence, const QString& source, bool isKnown);
     void setTimeOffered(bool isOffered);  // a few steps can be timed now
@@ -44,6 +45,7 @@ private:
     ElidedLabel *m_memory, *m_time, *m_problem;
     TitleButton* m_timeIt;
     QString m_timeText, m_timeSource;
+    QString m_host;  // empty: this machine
     bool m_isTimeKnown = false, m_ofNextRun = false, m_isRunning = false;
 };
 

@@ -23,20 +23,29 @@ void RecentPaths::addTo(QComboBox& list, const QString& current, const QString& 
     if (!paths.isEmpty()) list.insertSeparator(list.count());
     for (const QString& path : paths) {
         const QFileInfo file(path);
-        list.addItem(lineIcon(file.isDir() ? "folder" : "file"), prefix + (file.fileName().isEmpty() ? path : file.fileName()), path);
+        const bool folder = !m_elsewhere && file.isDir();  // what a path there is nobody here knows
+        list.addItem(lineIcon(folder ? "folder" : "file"), prefix + (file.fileName().isEmpty() ? path : file.fileName()), path);
         list.setItemData(list.count() - 1, path, Qt::ToolTipRole);
     }
 }
 
-void RecentPaths::ask(QWidget* parent, const Question& question, std::function<void(const QString&)> chosen) {
+void RecentPaths::setElsewhere(const QString& host, AskElsewhere ask) {
+    m_elsewhere = std::move(ask);
+    m_key += '@' + QString(host).replace('/', '_');
+    m_paths = QSettings().value(m_key).toStringList();
+}
+
+void RecentPaths::ask(QWidget* parent, const FilesQuestion& question, Chosen chosen) {
+    auto keep = [this, chosen = std::move(chosen)](const QString& path) {
+        remember(path);
+        chosen(path);
+    };
+    if (m_elsewhere) return m_elsewhere(parent, question, keep);
     auto* dialog = new QFileDialog(parent, question.title, QFileInfo(question.near).absolutePath());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(question.folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
     if (!question.folder) dialog->setNameFilters(question.filters);
-    QObject::connect(dialog, &QFileDialog::fileSelected, parent, [this, chosen = std::move(chosen)](const QString& path) {
-        remember(path);
-        chosen(path);
-    });
+    QObject::connect(dialog, &QFileDialog::fileSelected, parent, keep);
     dialog->open();
 }
 

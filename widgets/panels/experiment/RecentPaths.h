@@ -5,6 +5,8 @@
 #include <QStringList>
 #include <functional>
 
+#include "widgets/panels/files/FilesTypes.h"
+
 class QComboBox;
 class QWidget;
 
@@ -17,20 +19,20 @@ public:
     void addTo(QComboBox& list, const QString& current, const QString& prefix = {}) const;
     QString newest() const { return m_paths.value(0); }
 
-    struct Question {
-        QString title;
-        bool folder = false;
-        QStringList filters;  // of files
-        QString near;         // a path in whose folder it begins
-    };
     // A dialog that does not block the window. What is chosen is remembered and told.
-    void ask(QWidget* parent, const Question& question, std::function<void(const QString&)> chosen);
+    using Chosen = std::function<void(const QString& path)>;
+    void ask(QWidget* parent, const FilesQuestion& question, Chosen chosen);
+
+    // Files are those of another machine: asked for by its own list, and remembered apart from those here.
+    using AskElsewhere = std::function<void(QWidget* parent, const FilesQuestion& question, Chosen chosen)>;
+    void setElsewhere(const QString& host, AskElsewhere ask);
 
 private:
     void remember(const QString& path);
 
     QString m_key;
     QStringList m_paths;
+    AskElsewhere m_elsewhere;  // empty: files are of this machine
 };
 
 }  // namespace stepscope

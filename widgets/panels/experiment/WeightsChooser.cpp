@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <utility>
 
 #include "core/events/RunConfig.h"
 #include "widgets/panels/LineIcon.h"
@@ -99,6 +100,11 @@ void WeightsChooser::choose(const QString& weights) {
     m_weights = weights;
     rebuild();
     Q_EMIT chosen(weights);
+}
+
+void WeightsChooser::setFilesElsewhere(const QString& host, RecentPaths::AskElsewhere ask) {
+    m_recent.setElsewhere(host, std::move(ask));
+    rebuild();
 }
 
 void WeightsChooser::rebuild() {

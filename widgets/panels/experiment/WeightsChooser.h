@@ -26,6 +26,8 @@ public:
     QString note() const;
     QComboBox* list() const { return m_list; }
     TitleButton* shapeLink() const { return m_shape; }
+    // Files are another machine's (RecentPaths).
+    void setFilesElsewhere(const QString& host, RecentPaths::AskElsewhere ask);
 
 Q_SIGNALS:
     void chosen(const QString& weights);

@@ -18,7 +18,7 @@ struct Hint {
     const char *key, *text;
 };
 constexpr Hint kHints[] = {
-    {"hints/run", "Run trains a small GPT at once; the preset on the left fits this machine."},
+    {"hints/run", "Run trains a small GPT at once; the preset on the left fits the machine."},
     {"hints/flip", "Flip a switch while it trains: the loss goes on and the charts carry a mark."},
     {"hints/replay", "Every run is kept on the right; a double click replays it."},
 };

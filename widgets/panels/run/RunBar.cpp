@@ -172,9 +172,10 @@ void RunBar::showProgress(const RunReading& r) {
     if (!any) {
         m_step->setText(measuring                                  ? (r.stopping ? "stopping the experiment…" : "measuring, see its page")
                         : r.refused                                ? "not started"
-                        : r.engine == RunReading::Engine::Starting ? "looking at this machine…"
+                        : r.engine == RunReading::Engine::Starting ? (r.host.isEmpty() ? "looking at this machine…" : "starting…")
                         : r.engine == RunReading::Engine::Failed   ? r.note
-                                                                   : "ready");
+                        : r.host.isEmpty()                         ? "ready"
+                                                                   : "ready, on " + r.host);
         return;
     }
     const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);

@@ -9,6 +9,7 @@ namespace stepscope {
 struct RunReading {
     enum class Engine { Starting, Ready, Failed };  // Starting: the machine is still being looked at
     Engine engine = Engine::Starting;
+    QString host{};         // another machine, where runs are trained; empty: on this one
     bool hasRun = false;    // something was started or is replayed
     bool live = false;      // a run of this window has not ended yet
     bool replay = false;    // what is looked at is a stored session
