@@ -66,11 +66,17 @@ void Stage::showText() {
     if (const auto& text = shown().history()->text()) m_panels.textPage.setText(*text);
 }
 
+void Stage::setMachine(const QString& host) {
+    m_host = host;
+    showTitle();
+}
+
 void Stage::showTitle() {
     const auto& info = shown().history()->info();
     const QString name = info ? QString::fromStdString(info->name) : QString();
     const QString kind = m_replaying ? "replay of" : "session";
-    Q_EMIT titleChanged(name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(kind, name));
+    const QString title = name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(kind, name);
+    Q_EMIT titleChanged(m_host.isEmpty() ? title : title + " – engine on " + m_host);
     if (m_replaying) m_panels.transport.setName(name);
 }
 

@@ -2,6 +2,7 @@
 // filling meanwhile, so returning to live loses nothing. GUI thread.
 #pragma once
 #include <QObject>
+#include <QString>
 
 namespace stepscope {
 
@@ -30,6 +31,7 @@ public:
     bool replaying() const { return m_replaying; }
     void showLive();
     void showReplay();
+    void setMachine(const QString& host);  // another one, where runs are trained; named in the title
 
 Q_SIGNALS:
     void titleChanged(const QString& title);  // of the window
@@ -46,6 +48,7 @@ private:
     Panels m_panels;
     LiveFeed& m_live;
     LiveFeed& m_replay;
+    QString m_host;
     bool m_replaying = false;
 };
 

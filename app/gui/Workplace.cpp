@@ -29,6 +29,7 @@ std::string commandLineOf(const Options& options) {
 
 // The words that start a process for each run; none: it is trained in this one.
 std::vector<std::string> engineOf(const Options& options) {
+    if (!options.engineWords.empty()) return options.engineWords;
     if (!options.engine) return {};
     return {commandLineOf(options), "engine"};
 }
@@ -37,7 +38,7 @@ std::vector<std::string> engineOf(const Options& options) {
 
 Workplace::Workplace(const Options& options)
     : m_options(options),
-      m_runs(m_live, engineOf(options)),
+      m_runs(m_live, engineOf(options), options.elsewhere),
       m_reader(databaseOf(options)),
       m_replay(databaseOf(options), m_replayed),
       m_stage({m_window.experiment(), m_window.livePage(), m_window.transport(), m_window.textPage(), m_window.log()}, m_live, m_replayed),
@@ -45,6 +46,7 @@ Workplace::Workplace(const Options& options)
                 databaseOf(options), commandLineOf(options)),
       m_text({m_window.textPage()}, m_runs, m_running, m_stage, databaseOf(options)),
       m_experiment({m_window.experiment(), m_window.hints(), m_window.livePage()}, m_runs, m_live),
+      m_files(m_window.experiment(), options.elsewhere),
       m_time(m_window.experiment(), m_window.sessions(), m_runs, m_reader),
       m_flips({m_window.experiment(), m_window.flipStrip()}, m_runs, m_reader, m_stage),
       m_inTurns({m_window.experiment(), m_window.flipStrip()}, m_runs, m_running, m_flips, m_stage),
@@ -105,6 +107,7 @@ Workplace::Workplace(const Options& options)
         m_stage.shown().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentence, 0}});
     });
     connect(&m_stage, &Stage::titleChanged, &m_window, &MainWindow::setWindowTitle);
+    if (options.elsewhere) m_stage.setMachine(QString::fromStdString(options.elsewhere->host));
     connect(&m_experiment, &ExperimentWiring::keep, &m_window, &MainWindow::saveExperiment);
     connect(&m_window, &MainWindow::visibilityChanged, this, [this](bool visible) {
         m_live.setHidden(!visible);

@@ -28,6 +28,7 @@
 #include "app/gui/stored/WorkersWiring.h"
 #include "app/gui/wiring/DemoWiring.h"
 #include "app/gui/wiring/ExperimentWiring.h"
+#include "app/gui/wiring/FilesWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/ImportWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
@@ -79,6 +80,7 @@ private:
     RunWiring m_running;
     TextWiring m_text;
     ExperimentWiring m_experiment;
+    FilesWiring m_files;
     TimeWiring m_time;
     FlipWiring m_flips;
     MeasureWiring m_inTurns;

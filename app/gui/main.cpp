@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setOrganizationName("stepscope");
     QCoreApplication::setApplicationName("stepscope");
     QCoreApplication::setApplicationVersion(STEPSCOPE_VERSION);
-    const stepscope::ParsedOptions parsed = stepscope::parseOptions(listOf(argc, argv));
+    stepscope::ParsedOptions parsed = stepscope::parseOptions(listOf(argc, argv));
     if (!parsed.options) {
         std::fprintf(parsed.exitCode == 0 ? stdout : stepscope::standard_error::own(), "%s\n", qPrintable(parsed.text.trimmed()));
         return parsed.exitCode;
@@ -53,6 +53,11 @@ int main(int argc, char** argv) {
         return 3;
     }
     if (parsed.options->canShow) return 0;
+    if (const QString why = stepscope::findEngine(*parsed.options); !why.isEmpty()) {
+        constexpr int kWrongOption = 2;
+        std::fprintf(stepscope::standard_error::own(), "%s\n", qPrintable(why));
+        return kWrongOption;
+    }
 
     stepscope::Application application(argc, argv);
     stepscope::QtMessages messages;  // outlives the window, which may cause some to its end

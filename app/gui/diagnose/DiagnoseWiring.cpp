@@ -51,6 +51,7 @@ DiagnoseWiring::DiagnoseWiring(const Panels& panels, RunController& runs, RunWir
         if (m_runs.busy()) m_cancel = true;
         showBusy();
     });
+    page.setElsewhere(m_runs.whyNotMeasured());
     showBusy();
 }
 
@@ -105,7 +106,7 @@ void DiagnoseWiring::say(std::uint64_t number, const QString& doing) {
 // work(complete settings, progress) on the thread; show(what it found) here, unless a newer look began.
 template <class Work, class Show>
 void DiagnoseWiring::ask(Work work, Show show) {
-    if (m_looking || m_runs.busy() || m_runs.workbench() == nullptr) return;
+    if (m_looking || m_runs.busy() || m_runs.workbench() == nullptr || m_runs.elsewhere()) return;
     begin("reading the settings");
     m_thread.post([this, number = m_number, config = settings(), workbench = m_runs.workbench(), work, show] {
         const auto complete = workbench->complete(config);

@@ -17,7 +17,7 @@ namespace {
 constexpr int kLookUpMs = 250;
 constexpr double kTimingSeconds = 10;  // that the timed steps may take, three of them at least
 
-TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config) {
+TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config, const QString& where = "this machine") {
     const auto clockTime = [](double seconds) {
         return QString::fromStdString(seconds < 1 ? format::milliseconds(seconds * 1e3)
                                                   : format::duration(TimeNs::fromSeconds(std::min(seconds, 9e8))));
@@ -28,11 +28,10 @@ TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config) {
                                            QString("It was timed while %1, so it may be shorter on a quiet machine, and it is not kept. ")
                                                .arg(QString::fromStdString(from.disturbed))
                                      : QString();
-    return {
-        disturbed ? QString("about %1, machine busy").arg(clockTime(from.seconds)) : sentence,
-        beside + QString("Between %1 and %2, from %3 on this machine, validations and the checkpoints that were timed included. Texts come on top.")
-                     .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source)),
-        true};
+    return {disturbed ? QString("about %1, machine busy").arg(clockTime(from.seconds)) : sentence,
+            beside + QString("Between %1 and %2, from %3 on %4, validations and the checkpoints that were timed included. Texts come on top.")
+                         .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source), where),
+            true};
 }
 
 }  // namespace
@@ -74,14 +73,27 @@ void TimeWiring::refresh() {
 // answered: two times that follow each other would be of one run.
 void TimeWiring::tell() {
     if (m_timing || m_counted || !m_answered) return;
+    // The list does not say on which machine a run was.
+    if (m_runs.elsewhere()) return sayElsewhere();
     const TimeForecast forecast = forecastTime(m_panel.config(), m_sessions.model());
     if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);
     m_known = m_known || forecast.known;
     offer();
 }
 
+void TimeWiring::sayElsewhere() {
+    m_panel.setTimeForecast(
+        "time: not known yet",
+        QString("Runs are trained on %1: it is known as soon as a run there has measured it; steps that are timed here would tell "
+                "of this machine.")
+            .arg(QString::fromStdString(m_runs.elsewhere()->host)),
+        /*isKnown=*/false);
+    offer();
+}
+
 void TimeWiring::offer() {
-    m_panel.setTimeOffered(!m_known && !m_timing && (m_answered || m_counted) && !m_runs.busy() && m_runs.workbench() != nullptr);
+    m_panel.setTimeOffered(!m_runs.elsewhere() && !m_known && !m_timing && (m_answered || m_counted) && !m_runs.busy() &&
+                           m_runs.workbench() != nullptr);
 }
 
 // What was timed without a run is in no list; and of a run it knows what validations and checkpoints took.
@@ -95,7 +107,8 @@ void TimeWiring::lookUp() {
             if (number != m_newest || m_timing) return;
             m_answered = true;
             if (!found) return tell();
-            const TimeForecast forecast = forecastOf(*found, config);
+            const TimeForecast forecast =
+                forecastOf(*found, config, m_runs.elsewhere() ? QString::fromStdString(m_runs.elsewhere()->host) : QString("this machine"));
             m_known = m_counted = true;
             m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);
             offer();
@@ -104,7 +117,7 @@ void TimeWiring::lookUp() {
 }
 
 void TimeWiring::timeNow() {
-    if (m_timing || m_runs.busy() || m_runs.workbench() == nullptr) return;
+    if (m_timing || m_runs.busy() || m_runs.workbench() == nullptr || m_runs.elsewhere()) return;
     m_timing = true;
     m_cancel = false;
     offer();

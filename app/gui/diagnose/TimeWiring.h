@@ -28,6 +28,7 @@ private:
     void tell();
     void lookUp();
     void timeNow();
+    void sayElsewhere();
     void offer();
 
     ExperimentPanel& m_panel;

@@ -80,6 +80,7 @@ CompareWiring::CompareWiring(const Panels& panels, RunController& runs, RunWirin
     connect(&reader, &SessionsReader::listed, this, [this] {
         if (m_stored != 0 && m_storedGoesOn && !m_page.asking()) read();
     });
+    m_page.form().setElsewhere(m_runs.whyNotMeasured());
     showBusy();
 }
 
@@ -127,10 +128,10 @@ void CompareWiring::connectResult() {
 }
 
 void CompareWiring::showBusy() {
-    m_page.setBusy(m_runs.workbench() == nullptr ? CompareBusy::NoEngine
-                   : m_runs.measuring()          ? CompareBusy::Measuring
-                   : m_runs.busy()               ? (m_waiting ? CompareBusy::Waiting : CompareBusy::Training)
-                                                 : CompareBusy::Free);
+    m_page.setBusy(m_runs.workbench() == nullptr || m_runs.elsewhere() ? CompareBusy::NoEngine
+                   : m_runs.measuring()                                ? CompareBusy::Measuring
+                   : m_runs.busy()                                     ? (m_waiting ? CompareBusy::Waiting : CompareBusy::Training)
+                                                                       : CompareBusy::Free);
 }
 
 // What is looked at just now is of an earlier question: its answer would measure that one where a person has asked for this one.

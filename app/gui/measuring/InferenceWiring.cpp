@@ -102,6 +102,7 @@ void InferenceWiring::showSource() {
     const bool file = !m_chosen.isEmpty();
     if (m_measuring) return;  // what is measured stays named
     if (m_runs.workbench() == nullptr) return page.setSource(false, "The engine is starting.", file);
+    if (m_runs.elsewhere()) return page.setSource(false, m_runs.whyNotMeasured(), file);
     if (liveInView()) {
         const bool ready = m_running.takesCommands();
         return page.setSource(ready,
@@ -126,7 +127,7 @@ void InferenceWiring::showSource() {
 }
 
 void InferenceWiring::start(const InferenceQuestion& question) {
-    if (m_measuring || m_runs.workbench() == nullptr) return;
+    if (m_measuring || m_runs.workbench() == nullptr || m_runs.elsewhere()) return;
     if (liveInView()) {
         if (m_running.takesCommands()) hold(question);
     } else if (!m_runs.busy() && !m_chosen.isEmpty()) {

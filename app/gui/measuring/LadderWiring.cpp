@@ -141,10 +141,10 @@ LadderWiring::~LadderWiring() {
 }
 
 void LadderWiring::showBusy() {
-    m_page.setBusy(m_runs.workbench() == nullptr ? LadderBusy::NoEngine
-                   : m_runs.measuring()          ? LadderBusy::Measuring
-                   : m_runs.busy()               ? LadderBusy::Training
-                                                 : LadderBusy::Free);
+    m_page.setBusy(m_runs.workbench() == nullptr || m_runs.elsewhere() ? LadderBusy::NoEngine
+                   : m_runs.measuring()                                ? LadderBusy::Measuring
+                   : m_runs.busy()                                     ? LadderBusy::Training
+                                                                       : LadderBusy::Free);
 }
 
 void LadderWiring::lookSoon() {
@@ -156,6 +156,7 @@ void LadderWiring::lookSoon() {
 void LadderWiring::look() {
     if (m_runs.workbench() == nullptr) return;
     showBusy();
+    if (m_runs.elsewhere()) return m_page.setForecast(m_runs.whyNotMeasured(), true);
     const LadderQuestion question = m_page.question();
     const RunConfig settings = m_panels.experiment.config();
     if (m_panels.experiment.hasProblem()) return m_page.setForecast("The settings at the left: " + m_panels.experiment.problem(), true);

@@ -3,6 +3,11 @@
 #include <QCommandLineParser>
 #include <QFileInfo>
 #include <cmath>
+#include <utility>
+
+#include "app/workbench/engine/EngineQuestions.h"
+#include "app/workbench/engine/EngineWords.h"
+#include "core/base/Utf8.h"
 
 namespace stepscope {
 namespace {
@@ -22,9 +27,12 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         theme("theme", "light, dark or system.", "THEME"), screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
         after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
         engine("engine", "Train in a process of its own: if it is killed, or a driver takes it down, the window stays."),
+        engineOn("engine-on", "Train on another machine, by your own ssh: ssh HOST stepscope-cli engine. It asks for no password.", "HOST"),
+        engineCommand("engine-command",
+                      "The same by a command of your own, parted into words as a shell would: 'ssh rack /opt/bin/stepscope-cli engine'.", "WORDS"),
         canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
     parser.addPositionalArgument("FILE", "Traces and logs to import and show.", "[FILE...]");
-    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, engine, canShow});
+    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, engine, engineOn, engineCommand, canShow});
 
     const QString hint = " stepscope --help lists the options.";
     if (!parser.parse(arguments)) {
@@ -42,6 +50,16 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         if (!QFileInfo::exists(file)) return wrong(QString("\"%1\" is neither an option nor a file that can be imported.").arg(file) + hint);
     options.demo = parser.isSet(demo);
     options.engine = parser.isSet(engine);
+    if (parser.isSet(engine) + parser.isSet(engineOn) + parser.isSet(engineCommand) > 1)
+        return wrong("--engine, --engine-on and --engine-command exclude each other: each run has one engine." + hint);
+    for (const QCommandLineOption* option : {&engineOn, &engineCommand}) {
+        if (!parser.isSet(*option)) continue;
+        const QString value = parser.value(*option);
+        auto words = option == &engineOn ? sshWords(value.toStdString()) : wordsOf(value.toStdString());
+        options.engineOption = QString("--%1 %2").arg(option->names().first(), QString::fromStdString(printable(value.toStdString())));
+        if (!words) return wrong(QString("--%1: %2").arg(option->names().first(), QString::fromStdString(words.error().sentence)));
+        options.engineWords = std::move(*words);
+    }
     options.canShow = parser.isSet(canShow);
     options.settings = parser.values(set);
     for (const QString& setting : options.settings)
@@ -85,6 +103,19 @@ ParsedOptions parseOptions(const QStringList& arguments) {
             return wrong(QString("--size cannot be \"%1\"; it takes WIDTHxHEIGHT from 800x600 on, such as 1280x800.").arg(parser.value(size)));
     }
     return {options, {}, 0};
+}
+
+QString findEngine(Options& options) {
+    if (options.engineWords.empty()) return {};
+    auto found = EngineQuestions::findOut(options.engineWords);
+    if (found) {
+        options.elsewhere = std::move(*found);
+        return {};
+    }
+    // Said within a sentence: "The engine ended …" goes on in small letters.
+    QString why = QString::fromStdString(found.error().sentence);
+    if (why.size() > 1 && why[1].isLower()) why[0] = why[0].toLower();
+    return QString("%1 cannot be used: %2").arg(options.engineOption, why);
 }
 
 }  // namespace stepscope

@@ -21,6 +21,7 @@ constexpr int kKeepMs = 500;  // after the last edit
 ExperimentWiring::ExperimentWiring(const Panels& panels, RunController& runs, LiveFeed& live, QObject* parent)
     : QObject(parent), m_panels(panels), m_runs(runs), m_live(live) {
     ExperimentPanel& panel = panels.experiment;
+    if (runs.elsewhere()) m_engine.emplace(runs.elsewhere()->command);
     connect(&runs, &RunController::engineReady, this, &ExperimentWiring::engineReady);
     connect(&panel, &ExperimentPanel::edited, this, &ExperimentWiring::ask);
     connect(&panel, &ExperimentPanel::flipRequested, this, [this](const QString& id, const Value& value) {
@@ -74,7 +75,7 @@ void ExperimentWiring::ask(const RunConfig& config) {
         auto found = answerEdit(*workbench, config, wanted);
         if (!found) return;
         const bool possible = found->problem.isEmpty();
-        const auto unreadable = m_data.known(config.data);
+        const auto unreadable = m_data.known(config.data);  // of a file elsewhere nothing, for none is looked at here
         answer(this, [this, wanted, found = std::move(*found), unreadable] {
             if (!wanted()) return;
             show(found);
@@ -89,16 +90,34 @@ void ExperimentWiring::ask(const RunConfig& config) {
 // Heads of files; told when they are chosen, and anew with every edit of the model. On the thread.
 void ExperimentWiring::lookAtWeightsOf(const RunConfig& config, std::uint64_t edit) {
     if (config.init == kRandomWeights) return;
-    answer(this, [this, edit, look = lookAtWeights(config.init, config)] {
+    const auto look = lookOf(config, [this, edit] { return edit == m_newest; });
+    if (!look) return;
+    answer(this, [this, edit, look = *look] {
         if (edit == m_newest)
             m_panels.experiment.setWeightsLook(QString::fromStdString(look.found), QString::fromStdString(look.problem), look.shaped);
     });
 }
 
+// Nothing when it is wanted no more.
+std::optional<WeightsLook> ExperimentWiring::lookOf(const RunConfig& config, const std::function<bool()>& wanted) {
+    if (!m_engine) return lookAtWeights(config.init, config);
+    auto told = m_engine->look({config}, wanted);
+    if (!told) return WeightsLook{.found = {}, .problem = told.error().sentence, .shaped = {}};
+    if (!*told) return std::nullopt;
+    return WeightsLook{std::move((*told)->found), std::move((*told)->problem), std::move((*told)->shaped)};
+}
+
+std::optional<std::string> ExperimentWiring::problemOf(DataCheck& check, const std::string& data, const std::function<bool()>& wanted) {
+    if (!m_engine) return check.problemOf(data, wanted);
+    auto told = m_engine->check({.data = data, .validation = &check == &m_validation}, wanted);
+    if (!told) return told.error().sentence;
+    return *told ? std::move((*told)->problem) : std::nullopt;
+}
+
 // A file of many gigabytes is on its way from the disk for minutes: verdicts and forecast do not wait for it. On the thread.
 void ExperimentWiring::lookAt(DataCheck& check, const std::string& data, std::uint64_t edit, void (ExperimentPanel::*say)(const QString& sentence)) {
     const auto wanted = [this, edit] { return edit == m_newest; };
-    const auto unreadable = check.problemOf(data, wanted);
+    const auto unreadable = problemOf(check, data, wanted);
     if (!unreadable) return;
     answer(this, [this, wanted, say, sentence = QString::fromStdString(*unreadable)] {
         if (wanted()) (m_panels.experiment.*say)(sentence);

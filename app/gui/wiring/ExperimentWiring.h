@@ -5,10 +5,14 @@
 #include <QObject>
 #include <QTimer>
 #include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "app/gui/process/BackThread.h"
 #include "app/workbench/DataCheck.h"
+#include "app/workbench/WeightsLook.h"
+#include "app/workbench/engine/EngineQuestions.h"
 #include "core/events/RunEvents.h"
 
 namespace stepscope {
@@ -41,6 +45,8 @@ private:
     void show(const EditAnswer& found);
     void lookAtWeightsOf(const RunConfig& config, std::uint64_t edit);
     void lookAt(DataCheck& check, const std::string& data, std::uint64_t edit, void (ExperimentPanel::*say)(const QString& sentence));
+    std::optional<std::string> problemOf(DataCheck& check, const std::string& data, const std::function<bool()>& wanted);
+    std::optional<WeightsLook> lookOf(const RunConfig& config, const std::function<bool()>& wanted);
     void runStarted();
     void applied(const SwitchApplied& flip);
 
@@ -52,7 +58,8 @@ private:
     std::string m_shownValidation;            // and of these
     std::string m_shownWeights;               // and of these
     std::atomic<std::uint64_t> m_newest = 0;  // number of the newest edit
-    DataCheck m_data, m_validation;           // asked by the thread alone
+    DataCheck m_data, m_validation;           // asked by the thread alone,
+    std::optional<EngineQuestions> m_engine;  //   and in their place where files are another machine's
     BackThread m_thread;                      // last: joined first
 };
 

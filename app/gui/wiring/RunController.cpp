@@ -9,12 +9,20 @@
 #include "app/workbench/PresetChoice.h"
 
 namespace stepscope {
-RunController::RunController(LiveFeed& feed, std::vector<std::string> engine, QObject* parent)
-    : QObject(parent), m_feed(feed), m_engine(std::move(engine)) {}
+RunController::RunController(LiveFeed& feed, std::vector<std::string> engine, std::optional<EngineElsewhere> elsewhere, QObject* parent)
+    : QObject(parent), m_feed(feed), m_engine(std::move(engine)), m_elsewhere(std::move(elsewhere)) {}
 
 RunController::~RunController() {
     m_leaving = true;                // for a run that the thread has just begun and nobody here has heard of
     if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
+}
+
+QString RunController::whyNotMeasured() const {
+    if (!m_elsewhere) return {};
+    return QString(
+               "Runs are trained on %1, and this would be measured on this machine: ask stepscope-cli there, or start the window without that "
+               "engine.")
+        .arg(QString::fromStdString(m_elsewhere->host));
 }
 
 bool RunController::isAboutStorage(const Subject& subject) const {
@@ -27,7 +35,7 @@ void RunController::openEngine(const RunConfig& shown) {
         EngineAnswer found;
         QString problem;
         try {
-            auto engine = Workbench::create();
+            auto engine = m_elsewhere ? Workbench::create(m_elsewhere->machine) : Workbench::create();
             found = {engine->switches(shown), choosePreset(*engine)};
             made = std::move(engine);
         } catch (const std::exception& cause) {
@@ -51,6 +59,7 @@ void RunController::start(RunRequest request) {
     if (busy() || m_workbench == nullptr) return;
     m_request = std::move(request);
     m_request.engine = m_engine;
+    m_request.engineElsewhere = m_elsewhere.has_value();
     m_stopWhenStarted = m_measuring = false;
     m_early.clear();
     setPhase(Phase::Starting);
@@ -87,6 +96,7 @@ void RunController::study(StudyStart start, EventSink& sink) {
 void RunController::carryOut(StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&),
                              void (RunController::*done)(const RunSummary&)) {
     if (busy() || m_workbench == nullptr) return;
+    if (m_elsewhere) return Q_EMIT(this->*failed)(whyNotMeasured());
     m_stopWhenStarted = false;
     m_measuring = true;
     m_early.clear();

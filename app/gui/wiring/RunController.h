@@ -5,9 +5,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/gui/process/BackThread.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/engine/EngineElsewhere.h"
 
 namespace stepscope {
 
@@ -25,12 +27,18 @@ public:
     enum class Phase { None, Starting, Live, Stopping };
 
     // engine: the words that start a process for each run (RunRequest::engine); none: runs are trained in this process.
-    explicit RunController(LiveFeed& feed, std::vector<std::string> engine = {}, QObject* parent = nullptr);
+    // elsewhere: that process is on another machine; then the Workbench is of that machine, and nothing is measured by this process.
+    explicit RunController(LiveFeed& feed, std::vector<std::string> engine = {}, std::optional<EngineElsewhere> elsewhere = {},
+                           QObject* parent = nullptr);
     ~RunController() override;  // stops a run and waits for it; the window has gone by then
 
     void openEngine(const RunConfig& shown);  // answers with engineReady() or engineFailed()
     // nullptr before engineReady(). The GUI thread asks it for nothing but its machine().
     const Workbench* workbench() const { return m_workbench.get(); }
+
+    const std::optional<EngineElsewhere>& elsewhere() const { return m_elsewhere; }
+    // Why what this process measures cannot be asked, for the other machine would not be meant; empty: runs are trained on this one.
+    QString whyNotMeasured() const;
 
     Phase phase() const { return m_phase; }
     bool busy() const { return m_phase != Phase::None; }
@@ -73,6 +81,7 @@ private:
 
     LiveFeed& m_feed;
     const std::vector<std::string> m_engine;
+    const std::optional<EngineElsewhere> m_elsewhere;
     std::shared_ptr<Workbench> m_workbench;
     std::shared_ptr<Run> m_run;
     RunRequest m_request;

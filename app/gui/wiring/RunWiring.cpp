@@ -17,7 +17,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kReadingMs = 200;  // digits that change more often cannot be read
+constexpr int kReadingMs = 200;   // digits that change more often cannot be read
+constexpr int kLongestHost = 24;  // characters that the bar has room for
 
 }  // namespace
 
@@ -29,7 +30,11 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
     connect(&panels.runBar, &RunBar::runRequested, this, &RunWiring::run);
     connect(&panels.runBar, &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
     connect(&panels.runBar, &RunBar::stopRequested, this, &RunWiring::stop);
-    connect(&runs, &RunController::engineReady, this, &RunWiring::showReading);
+    connect(&runs, &RunController::engineReady, this, [this] {
+        const auto& elsewhere = m_runs.elsewhere();
+        if (elsewhere) say(QString::fromStdString("Runs are trained on " + machineWords(elsewhere->host, elsewhere->machine) + '.'), false);
+        showReading();
+    });
     connect(&runs, &RunController::engineFailed, this, [this](const QString& sentence) {
         m_engineProblem = sentence;
         say(sentence, true);
@@ -181,6 +186,7 @@ void RunWiring::showReading() {
                      : m_engineProblem.isEmpty()   ? RunReading::Engine::Starting
                                                    : RunReading::Engine::Failed;
     if (reading.engine == RunReading::Engine::Failed) reading.note = "no engine";
+    if (m_runs.elsewhere()) reading.host = QString::fromStdString(m_runs.elsewhere()->host).left(kLongestHost);
     reading.replay = m_stage.replaying();
     reading.heldUp = m_heldUp;
     reading.measuring = m_runs.measuring();

@@ -211,6 +211,12 @@ void SessionsWiring::load(qint64 session) {
 
 void SessionsWiring::startFrom(const RunConfig& config, const std::string& resume) {
     if (m_runs.busy()) return;  // pressed twice
+    if (!resume.empty() && m_runs.elsewhere())
+        return m_running.say(
+            QString("This checkpoint lies on this machine, and runs are trained on %1: copy it there and go on with stepscope-cli train "
+                    "--resume, or start stepscope without that engine.")
+                .arg(QString::fromStdString(m_runs.elsewhere()->host)),
+            true);
     returnToLive();
     m_panels.experiment.adopt(config);
     RunRequest request;

@@ -31,6 +31,31 @@ TEST(Options, TakesSettingsForTheDemonstrationInTheirOrder) {
 TEST(Options, TrainsInThisProcessUnlessAnotherIsAskedFor) {
     EXPECT_FALSE(parse({"--demo"}).options->engine);
     EXPECT_TRUE(parse({"--engine", "--demo"}).options->engine);
+    EXPECT_TRUE(parse({"--engine", "--demo"}).options->engineWords.empty());
+}
+
+TEST(Options, TrainsOnAnotherMachineByTheUsersOwnSshOrByACommandOfTheirOwn) {
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(parse({"--engine-on", "me@rack"}).options->engineWords,
+              (Words{"ssh", "-T", "-o", "BatchMode=yes", "me@rack", "stepscope-cli", "engine"}));
+    EXPECT_EQ(parse({"--engine-command", "ssh rack '/opt/my bin/stepscope-cli' engine"}).options->engineWords,
+              (Words{"ssh", "rack", "/opt/my bin/stepscope-cli", "engine"}));
+    EXPECT_TRUE(parse({"--engine-on", "-oProxyCommand=x"}).text.startsWith("--engine-on: \"-oProxyCommand=x\" cannot be a machine's name for ssh"));
+    EXPECT_TRUE(parse({"--engine-command", "ssh 'rack"}).text.contains("a quotation in it has no end"));
+    EXPECT_TRUE(parse({"--engine", "--engine-on", "rack"}).text.contains("exclude each other"));
+}
+
+TEST(Options, AnEngineThatDoesNotAnswerIsOneSentence) {
+    auto refused = [](const QString& command) {
+        auto parsed = parse({"--engine-command", command});
+        const QString why = findEngine(*parsed.options);
+        EXPECT_FALSE(parsed.options->elsewhere);
+        return why;
+    };
+    EXPECT_EQ(refused("sh -c 'echo \"Permission denied (publickey).\" >&2; exit 255'").section(" cannot be used: ", 1),
+              "the engine ended with status 255: Permission denied (publickey).");
+    EXPECT_TRUE(refused("sh -c 'echo Welcome; cat'").contains("cannot be used: what answered is no engine of Stepscope: it began with \"Welcome\""));
+    EXPECT_TRUE(refused("/nowhere/ssh rack").contains("cannot be used: the engine cannot be started: \"/nowhere/ssh\""));
 }
 
 TEST(Options, OpensAStoredSession) {
@@ -41,7 +66,8 @@ TEST(Options, AnswersHelpAndVersionWithoutAWindow) {
     const auto help = parse({"--help"});
     EXPECT_FALSE(help.options.has_value());
     EXPECT_EQ(help.exitCode, 0);
-    for (const char* option : {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after", "--engine", "--can-show"})
+    for (const char* option :
+         {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after", "--engine", "--engine-on", "--engine-command", "--can-show"})
         EXPECT_TRUE(help.text.contains(option)) << option;
     EXPECT_TRUE(parse({"--version"}).text.contains(STEPSCOPE_VERSION));
 }

@@ -48,6 +48,7 @@ public:
         m_machine.memory = {8'000'000'000};
         m_machine.whyNoCuda = "No NVIDIA driver is installed.";
     }
+    explicit FakeWorkbench(Machine machine) : m_machine(std::move(machine)) {}
     const Machine& machine() const override { return m_machine; }
     SwitchCatalogue switches(const RunConfig& config) const override {
         noteAsker();
@@ -338,6 +339,9 @@ Status checkEnvironment() {
 
 std::unique_ptr<Workbench> Workbench::create() {
     return std::make_unique<FakeWorkbench>();
+}
+std::unique_ptr<Workbench> Workbench::create(Machine machine) {
+    return std::make_unique<FakeWorkbench>(std::move(machine));
 }
 
 }  // namespace stepscope

@@ -1,0 +1,76 @@
+#include "app/gui/wiring/FilesWiring.h"
+
+#include <utility>
+
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/files/FilesDialog.h"
+
+namespace stepscope {
+namespace {
+
+QString plainText(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+FolderAsked folderOf(const FilesAsked& asked) {
+    FolderAsked folder{.path = asked.path.toStdString(), .foldersOnly = asked.foldersOnly};
+    for (const QString& ending : asked.endings) folder.endings.push_back(ending.toStdString());
+    return folder;
+}
+
+FilesView viewOfFolder(const Result<std::optional<FolderListed>>& listed) {
+    FilesView view;
+    if (!listed) {
+        view.problem = plainText(listed.error().sentence);
+        return view;
+    }
+    if (!*listed) return view;
+    const FolderListed& folder = **listed;
+    view.folder = plainText(folder.folder);
+    view.file = plainText(folder.file);
+    view.more = folder.more;
+    view.hidden = folder.hidden;
+    view.unnamed = folder.unnamed;
+    view.problem = plainText(folder.problem);
+    view.entries.reserve(folder.entries.size());
+    for (const FolderEntry& entry : folder.entries) view.entries.push_back({plainText(entry.name), entry.folder, entry.bytes});
+    return view;
+}
+
+}  // namespace
+
+FilesWiring::FilesWiring(ExperimentPanel& panel, const std::optional<EngineElsewhere>& elsewhere, QObject* parent) : QObject(parent) {
+    if (!elsewhere) return;
+    m_host = plainText(elsewhere->host);
+    m_engine.emplace(elsewhere->command);
+    panel.setElsewhere(
+        m_host, [this](QWidget* from, const FilesQuestion& question, RecentPaths::Chosen chosen) { choose(from, question, std::move(chosen)); });
+}
+
+FilesWiring::~FilesWiring() {
+    ++m_newest;  // what the thread is at is wanted no more
+}
+
+void FilesWiring::choose(QWidget* parent, const FilesQuestion& question, RecentPaths::Chosen chosen) {
+    auto* dialog = new FilesDialog(m_host, question, parent);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &FilesDialog::listRequested, this, [this, dialog](quint64 number, const FilesAsked& asked) { list(dialog, number, asked); });
+    connect(dialog, &FilesDialog::fileSelected, parent, chosen);
+    connect(dialog, &QDialog::finished, this, [this] { ++m_newest; });
+    dialog->open();
+    dialog->begin();
+}
+
+void FilesWiring::list(QPointer<FilesDialog> dialog, quint64 number, const FilesAsked& asked) {
+    m_thread.post([this, dialog, number, question = ++m_newest, folder = folderOf(asked)] {
+        const auto wanted = [this, question] { return question == m_newest; };
+        if (!wanted()) return;
+        auto listed = m_engine->list(folder, wanted);
+        if (!wanted()) return;
+        answer(this, [dialog, number, view = viewOfFolder(listed)] {
+            if (dialog) dialog->setView(number, view);
+        });
+    });
+}
+
+}  // namespace stepscope

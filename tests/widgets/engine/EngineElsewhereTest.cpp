@@ -1,0 +1,135 @@
+// The window whose runs another machine trains: the real window, and the real command line in that machine's place. What it shows of the machine is
+// that one's, files are chosen from its list, and what would be measured here is not asked. CTest.
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProcess>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <filesystem>
+#include <fstream>
+
+#include "sessions/wire/Hello.h"
+#include "tests/widgets/engine/EngineFixture.h"
+#include "widgets/panels/diagnose/DiagnosePage.h"
+#include "widgets/panels/experiment/DataChooser.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/files/FilesDialog.h"
+
+namespace stepscope {
+namespace {
+
+class EngineElsewhereInTheWindow : public EngineFixture {
+protected:
+    void openElsewhere(const QStringList& more) {
+        options.engineWords = {STEPSCOPE_CLI, "engine"};
+        ASSERT_EQ(findEngine(options), "");
+        open(more);
+    }
+    // As an engine on a machine with a GPU would say it.
+    void openRack() {
+        Machine rack{.cpu = "Rack CPU", .cores = 96, .memory = {400'000'000'000}, .instructions = {"avx2"}};
+        rack.gpus.push_back({.name = "NVIDIA H100", .memory = {80'000'000'000}, .computeMajor = 9});
+        options.engineWords = {STEPSCOPE_CLI, "engine"};
+        options.elsewhere = EngineElsewhere{options.engineWords, "gpu-rack", rack};
+        QSettings().clear();
+        options.database = folder.filePath("s.db");
+        place = std::make_unique<Workplace>(options);
+        place->open();
+        ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().workbench() != nullptr; }, 30'000));
+    }
+    ExperimentPanel& panel() { return place->window().experiment(); }
+    std::string write(const QString& name, const std::string& content) {
+        const std::string path = folder.filePath(name).toStdString();
+        std::ofstream(path) << content;
+        return path;
+    }
+};
+
+TEST_F(EngineElsewhereInTheWindow, ItsRunIsTrainedThereStoredHereAndSaysWhere) {
+    openElsewhere({"steps=20", "checkpoint-at-end=on"});
+    ASSERT_TRUE(idle()) << place->window().notice().sentence().toStdString();
+    EXPECT_EQ(live().state()->state, RunState::Finished) << live().state()->why;
+    EXPECT_TRUE(logged("It is trained on " + QString::fromStdString(hostName()) + ":"));
+    EXPECT_TRUE(place->window().windowTitle().endsWith("engine on " + QString::fromStdString(hostName())));
+    const auto stored = checkpointFolder(options.database.toStdString(), 1);
+    ASSERT_TRUE(stored);
+    EXPECT_FALSE(std::filesystem::exists(*stored)) << "checkpoints lie on the other machine";
+}
+
+TEST_F(EngineElsewhereInTheWindow, OffersThatMachinesDevicesAndSpeaksOfIt) {
+    openRack();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return panel().row("device") != nullptr; }, 30'000));
+    EXPECT_EQ(panel().config().word("device"), "cuda:0") << "its preset is for that GPU";
+    const auto has = [&](const QString& words) {
+        for (const auto* label : panel().findChildren<QLabel*>())
+            if (label->text().contains(words)) return true;
+        return false;
+    };
+    EXPECT_TRUE(has("For gpu-rack: "));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return has("of 80.0\u202FGB"); }, 30'000)) << "memory of its GPU";
+    EXPECT_TRUE(logged("Runs are trained on gpu-rack: Rack CPU, 96 cores, 400"));
+}
+
+TEST_F(EngineElsewhereInTheWindow, WhatThisProcessWouldMeasureSaysThatItIsNotMeant) {
+    openRack();
+    MainWindow& window = place->window();
+    EXPECT_FALSE(window.diagnosePage().lookButton()->isEnabled());
+    EXPECT_TRUE(window.diagnosePage().state().startsWith("Runs are trained on gpu-rack, and this would be measured on this machine"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !panel().foot()->timeButton()->isVisible(); }, 10'000));
+    QSignalSpy failed(&place->runs(), &RunController::measureFailed);
+    ExperimentRequest request;
+    request.a = request.b = panel().config();
+    struct Nobody final : EventSink {
+        void publish(Event) override {}
+        void publishChunk(ChunkPtr) override {}
+    } nobody;
+    place->runs().measure(request, nobody);
+    ASSERT_EQ(failed.count(), 1);
+    EXPECT_TRUE(failed[0][0].toString().contains("gpu-rack"));
+    EXPECT_FALSE(place->runs().busy());
+}
+
+TEST_F(EngineElsewhereInTheWindow, FilesAreChosenFromItsListAndCheckedThere) {
+    openRack();
+    std::filesystem::create_directory(folder.filePath("texts").toStdString());
+    write("texts/good.txt", "Once upon a time there was a text that is long enough to be read.\n");
+    write("texts/bad.txt", std::string("\x00\x01\xff\xfe", 4));
+    auto* list = panel().data()->findChild<QComboBox*>();
+    ASSERT_NE(list, nullptr);
+    const auto choose = [&](const QString& name) {
+        Q_EMIT list->activated(list->findText("file…"));
+        auto* dialog = panel().data()->findChild<FilesDialog*>();
+        ASSERT_NE(dialog, nullptr);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog->path()->text().isEmpty(); }, 30'000)) << dialog->sentence().toStdString();
+        dialog->path()->setText(folder.filePath("texts"));
+        QTest::keyClick(dialog->path(), Qt::Key_Return);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return dialog->path()->text().endsWith("/texts") && dialog->list()->model()->rowCount() == 2; }, 30'000));
+        dialog->path()->setText(name);
+        QTest::keyClick(dialog->path(), Qt::Key_Return);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return panel().config().data == folder.filePath("texts/" + name).toStdString(); }, 30'000));
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    };
+    choose("bad.txt");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return panel().problem().contains("bad.txt"); }, 30'000)) << panel().problem().toStdString();
+    choose("good.txt");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !panel().hasProblem(); }, 30'000)) << panel().problem().toStdString();
+}
+
+TEST(AnEngineElsewhereThatDoesNotAnswer, IsOneSentenceBeforeTheWindowOpens) {
+    QProcess window;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("QT_QPA_PLATFORM", "offscreen");
+    window.setProcessEnvironment(environment);
+    window.start(STEPSCOPE_PROGRAM, {"--engine-command", "sh -c 'echo \"Host key verification failed.\" >&2; exit 255'"});
+    ASSERT_TRUE(window.waitForFinished(30'000));
+    EXPECT_EQ(window.exitCode(), 2);
+    const QString said = QString::fromUtf8(window.readAllStandardError()).trimmed();
+    EXPECT_TRUE(said.startsWith("--engine-command sh -c ")) << said.toStdString();
+    EXPECT_TRUE(said.endsWith("cannot be used: the engine ended with status 255: Host key verification failed.")) << said.toStdString();
+}
+
+}  // namespace
+}  // namespace stepscope
