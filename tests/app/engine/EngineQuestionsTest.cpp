@@ -130,12 +130,14 @@ TEST_F(FilesElsewhere, OfAFolderOfTwentyThousandTheFirstTenThousandAreListed) {
 }
 
 TEST_F(FilesElsewhere, BeginAtTheHomeOfWhoRunsTheEngine) {
+    const std::string before = ::getenv("HOME");
     ::setenv("HOME", m_folder.c_str(), 1);
     EngineQuestions fresh({STEPSCOPE_CLI, "engine"});
     write("x.txt");
     EXPECT_THAT(names(fresh.list({}, kWanted)->value()), ElementsAre("x.txt"));
     EXPECT_EQ(fresh.list({.path = "~/x.txt"}, kWanted)->value().file, "x.txt");
     EXPECT_EQ(fresh.list({.path = "x.txt"}, kWanted)->value().file, "x.txt");
+    ::setenv("HOME", before.c_str(), 1);
 }
 
 TEST_F(FilesElsewhere, AreCheckedWhereTheyAre) {
@@ -171,6 +173,23 @@ TEST_F(FilesElsewhere, ALineThatBrokeMeanwhileIsBegunAnew) {
     const auto again = breaking.list({.path = path("")}, kWanted);
     ASSERT_TRUE(again) << again.error().sentence;
     EXPECT_THAT(names(again->value()), ElementsAre("once", "pid"));
+}
+
+// There is no ssh in a test: a program of that name stands in its place, and takes what it is given as ssh would.
+TEST_F(FilesElsewhere, AreReachedByTheUsersOwnSshThatAsksNothing) {
+    write("ssh", "#!/bin/sh\n[ \"$1 $2 $3 $4\" = '-T -o BatchMode=yes me@rack' ] || exit 255\nshift 4\nexec \"$@\"\n");
+    fs::permissions(path("ssh"), fs::perms::owner_all);
+    fs::create_symlink(STEPSCOPE_CLI, path("stepscope-cli"));
+    const std::string before = ::getenv("PATH");
+    ::setenv("PATH", (path("") + ":" + before).c_str(), 1);
+    EngineQuestions rack(sshWords("me@rack").value());
+    const auto listed = rack.list({.path = path("")}, kWanted);
+    EngineQuestions other(sshWords("me@other").value());
+    const auto refused = other.list({}, kWanted);
+    ::setenv("PATH", before.c_str(), 1);
+    ASSERT_TRUE(listed) << listed.error().sentence;
+    EXPECT_THAT(names(listed->value()), ElementsAre("ssh", "stepscope-cli"));
+    EXPECT_EQ(refused.error().sentence, "The engine ended with status 255.");
 }
 
 std::string refusedBy(const std::string& shell) {
