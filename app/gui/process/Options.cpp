@@ -28,8 +28,8 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
         engine("engine", "Train in a process of its own: if it is killed, or a driver takes it down, the window stays."),
         engineOn("engine-on", "Train on another machine, by your own ssh: ssh HOST stepscope-cli engine. It asks for no password.", "HOST"),
-        engineCommand("engine-command",
-                      "The same by a command of your own, parted into words as a shell would: 'ssh rack /opt/bin/stepscope-cli engine'.", "WORDS"),
+        engineCommand("engine-command", "The same by a command of your own, parted into words as a shell would: 'ssh rack bin/stepscope-cli engine'.",
+                      "WORDS"),
         canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
     parser.addPositionalArgument("FILE", "Traces and logs to import and show.", "[FILE...]");
     parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, engine, engineOn, engineCommand, canShow});

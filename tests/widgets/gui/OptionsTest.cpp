@@ -38,8 +38,8 @@ TEST(Options, TrainsOnAnotherMachineByTheUsersOwnSshOrByACommandOfTheirOwn) {
     using Words = std::vector<std::string>;
     EXPECT_EQ(parse({"--engine-on", "me@rack"}).options->engineWords,
               (Words{"ssh", "-T", "-o", "BatchMode=yes", "me@rack", "stepscope-cli", "engine"}));
-    EXPECT_EQ(parse({"--engine-command", "ssh rack '/opt/my bin/stepscope-cli' engine"}).options->engineWords,
-              (Words{"ssh", "rack", "/opt/my bin/stepscope-cli", "engine"}));
+    EXPECT_EQ(parse({"--engine-command", "ssh rack 'my bin/stepscope-cli' engine"}).options->engineWords,
+              (Words{"ssh", "rack", "my bin/stepscope-cli", "engine"}));
     EXPECT_TRUE(parse({"--engine-on", "-oProxyCommand=x"}).text.startsWith("--engine-on: \"-oProxyCommand=x\" cannot be a machine's name for ssh"));
     EXPECT_TRUE(parse({"--engine-command", "ssh 'rack"}).text.contains("a quotation in it has no end"));
     EXPECT_TRUE(parse({"--engine", "--engine-on", "rack"}).text.contains("exclude each other"));
