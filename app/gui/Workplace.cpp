@@ -107,7 +107,10 @@ Workplace::Workplace(const Options& options)
         m_stage.shown().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentence, 0}});
     });
     connect(&m_stage, &Stage::titleChanged, &m_window, &MainWindow::setWindowTitle);
-    if (options.elsewhere) m_stage.setMachine(QString::fromStdString(options.elsewhere->host));
+    if (options.elsewhere) {
+        m_stage.setMachine(QString::fromStdString(options.elsewhere->host));
+        m_sessions.setElsewhere([this](const std::string& folder, auto use) { m_files.withCheckpoint(folder, std::move(use)); });
+    }
     connect(&m_experiment, &ExperimentWiring::keep, &m_window, &MainWindow::saveExperiment);
     connect(&m_window, &MainWindow::visibilityChanged, this, [this](bool visible) {
         m_live.setHidden(!visible);

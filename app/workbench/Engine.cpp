@@ -57,7 +57,8 @@ public:
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
         if (const Status once = onlyOnce(); request.workers.alone() && !once) return once.error();
-        if (!request.resume.empty()) {
+        // What lies on another machine is looked at there.
+        if (!request.resume.empty() && !request.engineElsewhere) {
             auto place = resolveCheckpoint(request);
             if (!place) return place.error();
             request.resume = *place;
@@ -109,10 +110,11 @@ private:
         if (request.resume.empty()) {
             std::error_code ignored;
             if (request.init.empty() && request.config.init != kRandomWeights) request.init = request.config.init;
-            if (!request.init.empty()) request.config.init = std::filesystem::absolute(request.init, ignored).string();
+            if (!request.init.empty() && !request.engineElsewhere) request.config.init = std::filesystem::absolute(request.init, ignored).string();
             if (request.initPartial) request.config.initPartial = "on";
             return {};
         }
+        if (request.engineElsewhere) return {};
         const auto checkpoint = inspectCheckpoint(request.resume);
         if (!checkpoint) return {};  // what is wrong with it the run says
         if (checkpoint->config.initPartial != request.config.initPartial)

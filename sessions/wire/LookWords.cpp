@@ -43,6 +43,7 @@ void fields(auto& io, Like<DataChecked> auto& c) {
 }
 void fields(auto& io, Like<WeightsAsked> auto& a) {
     io("config", a.config);
+    io("checkpoint", a.checkpoint);
 }
 void fields(auto& io, Like<WeightsLooked> auto& l) {
     io("found", l.found);
@@ -138,7 +139,10 @@ FrameBytes weightsAskedToBytes(const WeightsAsked& asked) {
     return said(asked);
 }
 Result<WeightsAsked> weightsAskedFromBytes(const FrameBytes& payload) {
-    return heard<WeightsAsked>(payload, "The question for weights", [](const WeightsAsked& asked) { return whyNoPath(asked.config.init); });
+    return heard<WeightsAsked>(payload, "The question for weights", [](const WeightsAsked& asked) {
+        const char* wrong = whyNoPath(asked.config.init);
+        return wrong != nullptr ? wrong : whyNoPath(asked.checkpoint);
+    });
 }
 FrameBytes weightsLookedToBytes(const WeightsLooked& looked) {
     return said(looked);

@@ -57,13 +57,14 @@ Result<DataAsked> dataAskedFromBytes(const FrameBytes& payload);
 FrameBytes dataCheckedToBytes(const DataChecked& checked);
 Result<DataChecked> dataCheckedFromBytes(const FrameBytes& payload);
 
-// As lookAtWeights (app/workbench/WeightsLook.h) says it of config.init.
+// As lookAtWeights (app/workbench/WeightsLook.h) says it of config.init; or, where one is named, of a checkpoint that a run shall go on from.
 struct WeightsAsked {
     RunConfig config;
+    std::string checkpoint{};  // its folder
 };
 struct WeightsLooked {
     std::string found, problem;
-    std::optional<RunConfig> shaped;
+    std::optional<RunConfig> shaped;  // of a checkpoint: the settings that it was made with
 };
 FrameBytes weightsAskedToBytes(const WeightsAsked& asked);
 Result<WeightsAsked> weightsAskedFromBytes(const FrameBytes& payload);

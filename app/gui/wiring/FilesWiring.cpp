@@ -1,5 +1,6 @@
 #include "app/gui/wiring/FilesWiring.h"
 
+#include <memory>
 #include <utility>
 
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -59,6 +60,20 @@ void FilesWiring::choose(QWidget* parent, const FilesQuestion& question, RecentP
     connect(dialog, &QDialog::finished, this, [this] { ++m_newest; });
     dialog->open();
     dialog->begin();
+}
+
+void FilesWiring::withCheckpoint(const std::string& folder, std::function<void(const Result<RunConfig>& config)> use) {
+    m_thread.post([this, folder, question = ++m_newest, use = std::move(use)] {
+        const auto told = m_engine->look({.config = {}, .checkpoint = folder}, [this, question] { return question == m_newest; });
+        if (told && !*told) return;
+        const auto config = [&]() -> Result<RunConfig> {
+            if (!told) return told.error();
+            const WeightsLooked& looked = **told;
+            if (looked.problem.empty() && looked.shaped) return *looked.shaped;
+            return makeError(ErrorCode::NotFound, m_host.toStdString() + " cannot go on from " + folder + ": " + looked.problem);
+        }();
+        answer(this, [use, config = std::make_shared<const Result<RunConfig>>(config)] { use(*config); });
+    });
 }
 
 void FilesWiring::list(QPointer<FilesDialog> dialog, quint64 number, const FilesAsked& asked) {

@@ -4,7 +4,9 @@
 #include <QObject>
 #include <QPointer>
 #include <atomic>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "app/gui/process/BackThread.h"
 #include "app/workbench/engine/EngineQuestions.h"
@@ -21,6 +23,9 @@ public:
     // elsewhere: none = files are chosen here, and this does nothing.
     FilesWiring(ExperimentPanel& panel, const std::optional<EngineElsewhere>& elsewhere, QObject* parent = nullptr);
     ~FilesWiring() override;
+
+    // With the settings that a checkpoint there was made with, or why it cannot be gone on from.
+    void withCheckpoint(const std::string& folder, std::function<void(const Result<RunConfig>& config)> use);
 
 private:
     void choose(QWidget* parent, const FilesQuestion& question, RecentPaths::Chosen chosen);

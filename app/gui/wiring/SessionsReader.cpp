@@ -171,6 +171,31 @@ void SessionsReader::withInfo(std::int64_t session, std::function<void(const Ses
     });
 }
 
+void SessionsReader::withStoredCheckpoint(std::int64_t session, std::function<void(const SessionInfo&, const std::string&)> use) {
+    m_thread.post([this, session, use = std::move(use)] {
+        auto read = [&]() -> Result<std::pair<SessionInfo, std::string>> {
+            auto folder = newestStoredCheckpoint(m_database, session);
+            if (!folder) return folder.error();
+            if (folder->empty())
+                return makeError(ErrorCode::NotFound, QString("Session %1 has no checkpoint to go on from; a run keeps one at its end unless "
+                                                              "checkpoint-at-end is off.")
+                                                          .arg(session)
+                                                          .toStdString());
+            auto reader = SessionReader::open(m_database);
+            if (!reader) return reader.error();
+            auto info = (*reader)->info(session);
+            if (!info) return info.error();
+            return std::pair(std::move(*info), std::move(*folder));
+        }();
+        answer(this, [this, read = std::move(read), use] {
+            if (read)
+                use(read->first, read->second);
+            else
+                Q_EMIT failed(words(read.error().sentence));
+        });
+    });
+}
+
 void SessionsReader::withCheckpoint(std::int64_t session, std::string checkpoint, std::function<void(const SessionInfo&, const RunConfig&)> use) {
     m_thread.post([this, session, wanted = std::move(checkpoint), use = std::move(use)] {
         auto read = [&]() -> Result<std::pair<SessionInfo, RunConfig>> {

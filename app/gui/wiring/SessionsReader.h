@@ -39,6 +39,8 @@ public:
     // The configuration as it was at a checkpoint of the session, flips included: at this one's folder, or where that is empty at the newest; a
     // session without one is told by failed().
     void withCheckpoint(std::int64_t session, std::string checkpoint, std::function<void(const SessionInfo&, const RunConfig&)> use);
+    // Where its newest was written, though that may be on another machine.
+    void withStoredCheckpoint(std::int64_t session, std::function<void(const SessionInfo& info, const std::string& folder)> use);
 
 Q_SIGNALS:
     void listed(const std::vector<stepscope::SessionRow>& rows);

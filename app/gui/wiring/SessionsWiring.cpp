@@ -175,9 +175,22 @@ void SessionsWiring::runAgain(qint64 session, bool resume) {
             if (!info.config) return m_running.say("This session was not run here: it has no settings to run again with.", true);
             startFrom(*info.config, {});
         });
+    if (m_elsewhere) return resumeElsewhere(session);
     m_reader.withCheckpoint(session, {}, [this, session](const SessionInfo& info, RunConfig config) {
         askForMoreSteps(session, info, config);
         startFrom(config, std::to_string(session));
+    });
+}
+
+// Its checkpoints lie where it was trained.
+void SessionsWiring::resumeElsewhere(qint64 session) {
+    m_reader.withStoredCheckpoint(session, [this, session](const SessionInfo& info, const std::string& folder) {
+        m_elsewhere(folder, [this, session, info, folder](const Result<RunConfig>& found) {
+            if (!found) return m_running.say(QString::fromStdString(found.error().sentence), true);
+            RunConfig config = *found;
+            askForMoreSteps(session, info, config);
+            startFrom(config, folder);
+        });
     });
 }
 
@@ -193,6 +206,13 @@ bool SessionsWiring::mayStart() {
 // From one in the middle of a run its remaining steps are made; from the last one, as of the newest, as many again.
 bool SessionsWiring::resumeFrom(qint64 session, const QString& path, qint64 step) {
     if (!mayStart()) return false;
+    if (m_runs.elsewhere()) {
+        m_running.say(QString("This checkpoint lies on this machine, and runs are trained on %1: copy it there and go on with stepscope-cli train "
+                              "--resume, or start stepscope without that engine.")
+                          .arg(QString::fromStdString(m_runs.elsewhere()->host)),
+                      true);
+        return false;
+    }
     m_reader.withCheckpoint(session, path.toStdString(), [this, session, path, step](const SessionInfo& info, RunConfig config) {
         if (step >= config.steps) askForMoreSteps(session, info, config);
         startFrom(config, path.toStdString());
@@ -211,12 +231,6 @@ void SessionsWiring::load(qint64 session) {
 
 void SessionsWiring::startFrom(const RunConfig& config, const std::string& resume) {
     if (m_runs.busy()) return;  // pressed twice
-    if (!resume.empty() && m_runs.elsewhere())
-        return m_running.say(
-            QString("This checkpoint lies on this machine, and runs are trained on %1: copy it there and go on with stepscope-cli train "
-                    "--resume, or start stepscope without that engine.")
-                .arg(QString::fromStdString(m_runs.elsewhere()->host)),
-            true);
     returnToLive();
     m_panels.experiment.adopt(config);
     RunRequest request;

@@ -2,8 +2,12 @@
 #pragma once
 #include <QElapsedTimer>
 #include <QObject>
+#include <functional>
 #include <string>
+#include <utility>
 
+#include "core/base/Result.h"
+#include "core/events/RunConfig.h"
 #include "widgets/panels/sessions/SessionRow.h"
 
 class QTabWidget;
@@ -23,7 +27,6 @@ class SessionsPanel;
 class SessionsReader;
 class Stage;
 class TransportBar;
-struct RunConfig;
 struct SessionInfo;
 
 class SessionsWiring : public QObject {
@@ -50,12 +53,16 @@ public:
     void returnToLive();
     // One of its checkpoints, which is of that step. False = something else is in progress, and that was said.
     bool resumeFrom(qint64 session, const QString& path, qint64 step);
+    // Runs are trained on another machine: who asks it for the settings of a checkpoint that lies there (FilesWiring).
+    using CheckpointElsewhere = std::function<void(const std::string& folder, std::function<void(const Result<RunConfig>& config)> use)>;
+    void setElsewhere(CheckpointElsewhere ask) { m_elsewhere = std::move(ask); }
 
 Q_SIGNALS:
     void studyRequested(qint64 session);       // a ladder or a search: the same
     void experimentRequested(qint64 session);  // the session is no run: its page shows it
 
 private:
+    void resumeElsewhere(qint64 session);
     bool shownElsewhere(qint64 session);
     void showPage(qint64 session);
     void connectPanel();
@@ -77,8 +84,9 @@ private:
     Stage& m_stage;
     RunWiring& m_running;
     QElapsedTimer m_sinceLiveRow;
-    qint64 m_pageOf = 0;      // opened before the list said what it is
-    std::size_t m_marks = 0;  // shown on the scrubber; a jump back must not take them away
+    CheckpointElsewhere m_elsewhere;  // empty: runs are trained here
+    qint64 m_pageOf = 0;              // opened before the list said what it is
+    std::size_t m_marks = 0;          // shown on the scrubber; a jump back must not take them away
 };
 
 }  // namespace stepscope

@@ -32,6 +32,7 @@ TEST(LookWords, CarryAllThatIsAskedAndAnswered) {
     RunConfig config = presetConfig("tiny-cpu").value();
     config.init = "/weights";
     EXPECT_EQ(weightsAskedFromBytes(weightsAskedToBytes({config}))->config, config);
+    EXPECT_EQ(weightsAskedFromBytes(weightsAskedToBytes({config, "/c/step-5"}))->checkpoint, "/c/step-5");
     const auto looked = weightsLookedFromBytes(weightsLookedToBytes({"found", "problem", config}));
     EXPECT_EQ(looked->found, "found");
     EXPECT_EQ(looked->problem, "problem");

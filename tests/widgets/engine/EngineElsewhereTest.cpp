@@ -23,6 +23,11 @@ namespace {
 
 class EngineElsewhereInTheWindow : public EngineFixture {
 protected:
+    EngineElsewhereInTheWindow() { qputenv("XDG_DATA_HOME", folder.filePath("rack").toUtf8()); }
+    ~EngineElsewhereInTheWindow() override {
+        place.reset();
+        qunsetenv("XDG_DATA_HOME");
+    }
     void openElsewhere(const QStringList& more) {
         options.engineWords = {STEPSCOPE_CLI, "engine"};
         ASSERT_EQ(findEngine(options), "");
@@ -57,6 +62,21 @@ TEST_F(EngineElsewhereInTheWindow, ItsRunIsTrainedThereStoredHereAndSaysWhere) {
     const auto stored = checkpointFolder(options.database.toStdString(), 1);
     ASSERT_TRUE(stored);
     EXPECT_FALSE(std::filesystem::exists(*stored)) << "checkpoints lie on the other machine";
+    const std::filesystem::path there(folder.filePath("rack/stepscope/sessions.db.checkpoints").toStdString());
+    EXPECT_TRUE(std::filesystem::exists(there / std::filesystem::path(*stored).parent_path().filename() / "1"));
+}
+
+TEST_F(EngineElsewhereInTheWindow, IsResumedThereFromTheCheckpointThatLiesThere) {
+    openElsewhere({"steps=20"});
+    ASSERT_TRUE(idle()) << place->window().notice().sentence().toStdString();
+    choose(1, "Resume from its last checkpoint");
+    ASSERT_TRUE(reaches(2, 40)) << place->window().notice().sentence().toStdString();
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(live().state()->state, RunState::Finished) << live().state()->why;
+    EXPECT_EQ(live().info()->firstStep, 20);
+    std::filesystem::remove_all(folder.filePath("rack").toStdString());
+    choose(2, "Resume from its last checkpoint");
+    EXPECT_TRUE(says("cannot go on from")) << place->window().notice().sentence().toStdString();
 }
 
 TEST_F(EngineElsewhereInTheWindow, OffersThatMachinesDevicesAndSpeaksOfIt) {
