@@ -12,11 +12,14 @@
 
 #include "sessions/wire/Hello.h"
 #include "tests/widgets/engine/EngineFixture.h"
+#include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/diagnose/DiagnosePage.h"
 #include "widgets/panels/experiment/DataChooser.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/files/FilesDialog.h"
+#include "widgets/panels/inference/InferencePage.h"
+#include "widgets/panels/ladder/LadderPage.h"
 
 namespace stepscope {
 namespace {
@@ -45,6 +48,12 @@ protected:
         place->open();
         ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().workbench() != nullptr; }, 30'000));
     }
+    static bool says(const QWidget& page, const QString& words) {
+        for (const auto* label : page.findChildren<QLabel*>())
+            if (label->text().contains(words)) return true;
+        return false;
+    }
+    using EngineFixture::says;
     ExperimentPanel& panel() { return place->window().experiment(); }
     std::string write(const QString& name, const std::string& content) {
         const std::string path = folder.filePath(name).toStdString();
@@ -83,13 +92,8 @@ TEST_F(EngineElsewhereInTheWindow, OffersThatMachinesDevicesAndSpeaksOfIt) {
     openRack();
     ASSERT_TRUE(QTest::qWaitFor([&] { return panel().row("device") != nullptr; }, 30'000));
     EXPECT_EQ(panel().config().word("device"), "cuda:0") << "its preset is for that GPU";
-    const auto has = [&](const QString& words) {
-        for (const auto* label : panel().findChildren<QLabel*>())
-            if (label->text().contains(words)) return true;
-        return false;
-    };
-    EXPECT_TRUE(has("For gpu-rack: "));
-    EXPECT_TRUE(QTest::qWaitFor([&] { return has("of 80.0\u202FGB"); }, 30'000)) << "memory of its GPU";
+    EXPECT_TRUE(says(panel(), "For gpu-rack: "));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(panel(), "of 80.0\u202FGB"); }, 30'000)) << "memory of its GPU";
     EXPECT_TRUE(logged("Runs are trained on gpu-rack: Rack CPU, 96 cores, 400"));
 }
 
@@ -98,6 +102,10 @@ TEST_F(EngineElsewhereInTheWindow, WhatThisProcessWouldMeasureSaysThatItIsNotMea
     MainWindow& window = place->window();
     EXPECT_FALSE(window.diagnosePage().lookButton()->isEnabled());
     EXPECT_TRUE(window.diagnosePage().state().startsWith("Runs are trained on gpu-rack, and this would be measured on this machine"));
+    for (QWidget* page : std::initializer_list<QWidget*>{&window.comparePage(), &window.ladderPage(), &window.inferencePage()}) {
+        window.pages().setCurrentWidget(page);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return says(*page, "Runs are trained on gpu-rack"); }, 10'000)) << window.pages().currentIndex();
+    }
     EXPECT_TRUE(QTest::qWaitFor([&] { return !panel().foot()->timeButton()->isVisible(); }, 10'000));
     QSignalSpy failed(&place->runs(), &RunController::measureFailed);
     ExperimentRequest request;
