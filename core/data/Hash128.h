@@ -2,6 +2,7 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,19 @@ struct Hash128 {
 };
 
 Hash128 hashOf(std::string_view bytes);
+
+// The same of bytes that come piece by piece. One thread.
+class StreamingHash {
+public:
+    StreamingHash();
+    ~StreamingHash();
+    void add(std::string_view bytes);
+    Hash128 digest() const;  // of all that were added; more may follow
+    void reset();
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
 
 }  // namespace stepscope

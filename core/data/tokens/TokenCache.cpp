@@ -15,51 +15,60 @@
 namespace stepscope {
 namespace {
 
-// Between two looks at `cancelled`; large enough that the tokenizer's cache of words pays off, small enough that nobody who cancels waits long.
-constexpr std::size_t kPiece = 8 << 20;
-
 // Pieces that are encoded at a time, each on a thread of its own: in memory are so many of them and their ids at most.
 std::size_t piecesAtOnce() {
     constexpr unsigned kMost = 8;
     return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
 }
 
-// Encodes pieces side by side and hands every piece to `take` (a Status), in order.
+struct Work {
+    std::string_view text;
+    const std::string& name;
+    const Tokenizer& tokenizer;
+    const Progress& progress;
+    const std::atomic<bool>& cancelled;
+    TokenisingSteps steps;
+
+    Error wasCancelled() const { return makeError(ErrorCode::Cancelled, fmt::format("Tokenising {} was cancelled.", name)); }
+    double share(std::size_t at) const { return static_cast<double>(at) / static_cast<double>(text.size()); }
+};
+
+// Encodes the pieces from `at` on side by side and hands each to `take` (a Status) with the place where it ends, in order.
 template <class Take>
-Status encodePieces(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const Progress& progress,
-                    const std::atomic<bool>& cancelled, Take take) {
+Status encodePieces(const Work& work, std::size_t at, Take take) {
     struct Piece {
-        std::size_t begin;
+        std::size_t begin, end;
         std::future<Result<std::vector<std::int32_t>>> ids;
     };
+    const auto& [text, name, tokenizer, progress, cancelled, steps] = work;
     std::deque<Piece> ahead;  // a future that nobody waits for any more waits itself
     const std::size_t most = piecesAtOnce();
-    for (std::size_t at = 0; at < text.size() || !ahead.empty();) {
+    const auto policy = most > 1 && text.size() - at > steps.piece ? std::launch::async : std::launch::deferred;
+    while (at < text.size() || !ahead.empty()) {
         while (at < text.size() && ahead.size() < most) {
-            const std::size_t end = text.size() - at <= kPiece ? text.size() : utf8::cutAfter(text, at + kPiece);
-            const auto policy = most > 1 && text.size() > kPiece ? std::launch::async : std::launch::deferred;
-            ahead.push_back({at, std::async(policy, [&tokenizer, piece = text.substr(at, end - at)] { return tokenizer.encode(piece); })});
+            const std::size_t end = text.size() - at <= steps.piece ? text.size() : utf8::cutAfter(text, at + steps.piece);
+            const auto encode = [&tokenizer = work.tokenizer, piece = text.substr(at, end - at)] { return tokenizer.encode(piece); };
+            ahead.push_back({at, end, std::async(policy, encode)});
             at = end;
         }
-        if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Tokenising {} was cancelled.", name));
-        progress(fmt::format("Tokenising {} ({})", name, tokenizer.name()),
-                 static_cast<double>(ahead.front().begin) / static_cast<double>(text.size()));
+        if (cancelled) return work.wasCancelled();
+        progress(fmt::format("Tokenising {} ({})", name, tokenizer.name()), work.share(ahead.front().begin));
+        const std::size_t end = ahead.front().end;
         auto ids = ahead.front().ids.get();
         ahead.pop_front();
         if (!ids) return makeError(ids.error().code, fmt::format("{} cannot be tokenised: {}", name, ids.error().sentence), ids.error().cause);
-        if (auto taken = take(*ids); !taken) return taken;
+        if (auto taken = take(*ids, end); !taken) return taken;
     }
     progress(fmt::format("Tokenised {} ({})", name, tokenizer.name()), 1.0);
     return {};
 }
 
 template <class Id>
-Result<std::shared_ptr<const TokenRow>> encodeToRam(std::string_view text, const std::string& name, const Tokenizer& tokenizer,
-                                                    const Progress& progress, const std::atomic<bool>& cancelled, Bytes free) {
+Result<std::shared_ptr<const TokenRow>> encodeToRam(const Work& work, Bytes free) {
     std::vector<Id> all;
-    auto done = encodePieces(text, name, tokenizer, progress, cancelled, [&](const std::vector<std::int32_t>& ids) -> Status {
+    auto done = encodePieces(work, 0, [&](const std::vector<std::int32_t>& ids, std::size_t) -> Status {
         if (static_cast<std::int64_t>((all.size() + ids.size()) * sizeof(Id)) > mostThatGrows(free).count)
-            return noRoom(fmt::format("The tokens of {} cannot be kept in a cache and are too many for the memory", name), free,
+            return noRoom(fmt::format("The tokens of {} cannot be kept in a cache and are too many for the memory", work.name), free,
                           "make the cache folder usable, or give less text");
         all.insert(all.end(), ids.begin(), ids.end());
         return {};
@@ -68,8 +77,69 @@ Result<std::shared_ptr<const TokenRow>> encodeToRam(std::string_view text, const
     return inRam(std::move(all));
 }
 
-TokenFileKey keyOf(std::string_view text, const Tokenizer& tokenizer) {
-    return {hashOf(text), hashOf(tokenizer.toJson()), tokenizer.vocabulary()};
+// Encodes into the writer what is not in it yet.
+class Tokenising {
+public:
+    Tokenising(const Work& work, TokenFileWriter& writer) : m_work(work), m_writer(writer) {}
+
+    // What a process that was stopped left is taken up where its text was the same.
+    Status takeUp() {
+        const auto& done = m_writer.done();
+        if (done.textBytes == 0) return {};
+        if (done.textBytes <= m_work.text.size()) m_read.add(m_work.text.substr(0, done.textBytes));
+        if (done.textBytes > m_work.text.size() || m_read.digest() != done.read) {
+            m_read.reset();
+            return m_writer.beginAnew();
+        }
+        m_at = m_kept = done.textBytes;
+        m_work.progress(fmt::format("Tokenising {} ({}) goes on where it was stopped", m_work.name, m_work.tokenizer.name()), m_work.share(m_at));
+        return {};
+    }
+
+    // Of what was encoded; what went wrong with the writer is in written().
+    Status encode() {
+        const bool isLong = m_work.text.size() > m_work.steps.keepEvery;
+        auto encoded = encodePieces(m_work, m_at, [&](const std::vector<std::int32_t>& ids, std::size_t end) {
+            m_written = m_writer.append(ids);
+            m_read.add(m_work.text.substr(m_at, end - m_at));
+            m_at = end;
+            if (m_written && isLong && m_at - m_kept >= m_work.steps.keepEvery && m_at < m_work.text.size()) keep();
+            return m_written;
+        });
+        if (!encoded && m_written && encoded.error().code == ErrorCode::Cancelled && isLong && m_at > m_kept) keep();
+        return encoded;
+    }
+
+    const Status& written() const { return m_written; }
+    Hash128 read() const { return m_read.digest(); }
+
+private:
+    void keep() {
+        m_written = m_writer.keep(m_at, m_read.digest());
+        m_kept = m_at;
+    }
+
+    const Work& m_work;
+    TokenFileWriter& m_writer;
+    StreamingHash m_read;  // of the text before m_at, as it was when it was tokenised
+    std::size_t m_at = 0, m_kept = 0;
+    Status m_written;
+};
+
+TokenFileKey keyOf(Hash128 text, const Tokenizer& tokenizer) {
+    return {text, hashOf(tokenizer.toJson()), tokenizer.vocabulary()};
+}
+
+// A long text is read from the disk for it.
+Result<Hash128> hashOfText(const Work& work) {
+    constexpr std::size_t kAtOnce = 64 << 20;
+    StreamingHash hash;
+    for (std::size_t at = 0; at < work.text.size(); at += kAtOnce) {
+        if (work.cancelled) return work.wasCancelled();
+        if (at > 0) work.progress(fmt::format("Looking for tokens of {} in the cache", work.name), work.share(at));
+        hash.add(work.text.substr(at, kAtOnce));
+    }
+    return hash.digest();
 }
 
 std::string pathOf(const std::string& folder, const TokenFileKey& key, const Tokenizer& tokenizer) {
@@ -79,15 +149,19 @@ std::string pathOf(const std::string& folder, const TokenFileKey& key, const Tok
 }  // namespace
 
 std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer) {
-    return pathOf(folder, keyOf(text, tokenizer), tokenizer);
+    return pathOf(folder, keyOf(hashOf(text), tokenizer), tokenizer);
 }
 
 Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
-                                  const Progress& progress, const std::atomic<bool>& cancelled, const FreeMemory& freeMemory) {
-    const TokenFileKey key = keyOf(text, tokenizer);
+                                  const Progress& progress, const std::atomic<bool>& cancelled, const FreeMemory& freeMemory,
+                                  const TokenisingSteps& steps) {
+    const Work work{text, name, tokenizer, progress, cancelled, steps};
+    const auto hash = hashOfText(work);
+    if (!hash) return hash.error();
+    const TokenFileKey key = keyOf(*hash, tokenizer);
     const auto inMemory = [&](const std::string& why) -> Result<CachedTokens> {
-        auto row = tokenizer.vocabulary() <= 0x10000 ? encodeToRam<std::uint16_t>(text, name, tokenizer, progress, cancelled, freeMemory())
-                                                     : encodeToRam<std::uint32_t>(text, name, tokenizer, progress, cancelled, freeMemory());
+        auto row =
+            tokenizer.vocabulary() <= 0x10000 ? encodeToRam<std::uint16_t>(work, freeMemory()) : encodeToRam<std::uint32_t>(work, freeMemory());
         if (!row) return makeError(row.error().code, row.error().sentence, row.error().cause.empty() ? why : row.error().cause);
         return CachedTokens{std::move(*row), key.text, "tokens kept in memory: " + why};
     };
@@ -106,15 +180,17 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
 
     auto writer = TokenFileWriter::create(path, key);
     if (!writer) return inMemory(writer.error().sentence);
-    Status written;
-    auto encoded = encodePieces(text, name, tokenizer, progress, cancelled,
-                                [&](const std::vector<std::int32_t>& ids) { return written = (*writer)->append(ids); });
-    if (encoded) written = (*writer)->finish();
-    if (!written) {
-        writer->reset();  // its half of a file goes first: a full disk needs the room
-        return inMemory(written.error().sentence);
-    }
+    Tokenising tokenising(work, **writer);
+    Status written = tokenising.takeUp();
+    const Status encoded = written ? tokenising.encode() : Status{};
+    if (written) written = tokenising.written();
+    const bool changed = encoded && written && tokenising.read() != key.text;
+    if (encoded && written && !changed) written = (*writer)->finish();
+    if (!written || changed || (!encoded && encoded.error().code != ErrorCode::Cancelled)) (*writer)->discard();
+    writer->reset();  // a full disk needs the room
+    if (!written) return inMemory(written.error().sentence);
     if (!encoded) return encoded.error();
+    if (changed) return makeError(ErrorCode::Io, fmt::format("{} was changed by another program while it was tokenised; start the run again.", name));
     auto row = openTokenFile(path, key);
     if (!row) return inMemory(row.error().sentence);
     boundTokenCaches(folder);  // ours is mapped by now, so it stays

@@ -19,10 +19,19 @@ struct CachedTokens {
     std::string note;  // "the damaged token cache was made again", "kept in memory: ..."; empty when all is well
 };
 
+// A piece is what lies between two looks at `cancelled`: large enough that the tokenizer's cache of words pays off, small enough that nobody who
+// cancels waits long. Of a text longer than keepEvery, what was tokenised is kept on the disk so often, for a process that is stopped to go on with.
+struct TokenisingSteps {
+    std::size_t piece = std::size_t{8} << 20;
+    std::size_t keepEvery = std::size_t{64} << 20;
+};
+
 // `name` is of the text, for sentences. A cache that cannot be written is no error: the tokens are then kept in memory, if there is room.
+// A tokenising that was cancelled or killed goes on where it was, if text and tokenizer are still the same, and gives the file that it would have
+// given.
 Result<CachedTokens> cachedTokens(
     std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder, const Progress& progress,
-    const std::atomic<bool>& cancelled, const FreeMemory& freeMemory = [] { return kUnbounded; });
+    const std::atomic<bool>& cancelled, const FreeMemory& freeMemory = [] { return kUnbounded; }, const TokenisingSteps& steps = {});
 
 // The file in `folder` that holds the tokens of this text by this tokenizer.
 std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer);

@@ -1,6 +1,6 @@
 // Stepscope's own token files (the cache): a header of 128 bytes, then uint16 or uint32 ids, little-endian.
 // The header holds hashes of the text, of the tokenizer, of the ids and of itself, so that a file is believed only when it
-// is what it should be. Written to a temporary file, fsynced and renamed: a reader never sees half of one.
+// is what it should be. Written beside its place, fsynced and renamed: a reader never sees half of one. Who was stopped goes on with what he left.
 #pragma once
 #include <memory>
 #include <span>
@@ -27,27 +27,42 @@ Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, st
 
 class TokenFileWriter {
 public:
-    // Makes the folder and a temporary file beside `path`; temporaries that a killed process left an hour ago are removed.
+    // What the file holds already: the ids of the text's first textBytes.
+    struct Done {
+        std::size_t textBytes = 0;
+        Hash128 read;  // of those bytes, as they were when they were tokenised
+        std::uint64_t count = 0;
+    };
+
+    // Makes the folder and opens PATH.part, with what a process that was stopped left of the same key there (UnfinishedTokens.h). While another
+    // process writes to that, a temporary file of our own, which nobody can go on with.
     static Result<std::unique_ptr<TokenFileWriter>> create(const std::string& path, const TokenFileKey& key);
-    ~TokenFileWriter();  // removes the temporary file unless finish() succeeded
+    ~TokenFileWriter();  // leaves what keep() has kept, if there is any, and removes the rest
+
+    const Done& done() const { return m_done; }
+    // In place of what done() tells: nothing.
+    Status beginAnew();
 
     Status append(std::span<const std::int32_t> ids);  // each in [0, vocabulary)
+    // What was appended is the text up to textBytes: puts that on the disk, so that another process can go on there.
+    Status keep(std::size_t textBytes, const Hash128& read);
     Status finish();
+    void discard();  // nothing is left
 
 private:
     TokenFileWriter() = default;
     Status write(const void* bytes, std::size_t count);
+    Status openTemporary();
+    Status takeUp();
 
-    struct Streaming;
-    struct FreeStreaming {
-        void operator()(Streaming* streaming) const;
-    };
     std::string m_path, m_temporary;
     TokenFileKey m_key;
+    Done m_done;
     int m_file = -1;
+    bool m_canGoOn = false;  // m_temporary is PATH.part
     std::uint64_t m_count = 0;
     std::vector<unsigned char> m_buffer;
-    std::unique_ptr<Streaming, FreeStreaming> m_hash;
+    StreamingHash m_hash;  // of the ids
 };
 
 }  // namespace stepscope
