@@ -160,7 +160,7 @@ installSet() {
     printf '%s\n' "$wanted" >"$stamp.part" && mv "$stamp.part" "$stamp"
 }
 
-# STEPSCOPE_NVCC=1 asks for the CUDA compiler on a machine without a driver too (packaging/test does).
+# STEPSCOPE_NVCC=1 asks for the CUDA compiler on a machine without a driver too, STEPSCOPE_PARQUET=1 for what reads parquet (packaging/test does both).
 installLibTorch() {
     [[ -x $python ]] || python=$(command -v python3) || fail "python3 is not installed"
     installSet base "LibTorch 2.11.0 into ${venv#"$root"/} (0.5 GB to fetch, 1.3 GB on disk)"
@@ -172,6 +172,7 @@ installLibTorch() {
     if [[ -n $driver || -n ${STEPSCOPE_NVCC-} ]] && ! hasNvcc13; then
         installSet nvcc "the CUDA compiler nvcc 13.0, which this machine lacks (0.1 GB to fetch)"
     fi
+    if [[ -n ${STEPSCOPE_PARQUET-} ]]; then installSet parquet "pyarrow, whose libraries read parquet (55 MB to fetch)"; fi
 }
 
 # --- CMake and Ninja ------------------------------------------------------------------------------------------------

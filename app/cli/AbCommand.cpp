@@ -184,7 +184,7 @@ void addAb(CLI::App& parent, Actions& actions) {
     ExperimentRequest& request = options->request;
     auto* command = parent.add_subcommand("ab", "Is B faster than A here, and how sure is that? Both take turns until it is known");
     options->both.add(*command);
-    options->both.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->both.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->both.addKey(*command, "threads", "CPU threads; 0 = every core");
     const auto settings = [&](const char* name, std::vector<std::string>& into, const char* help) {
         return command->add_option(name, into, help)->type_name("KEY=VALUE ...");

@@ -130,7 +130,7 @@ void addLadder(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("ladder", "Switches added one at a time: what does each give here, and all together?");
     command->add_option("LADDER", options->ladder, names + "or a YAML file: rungs of key=value")->type_name("NAME|FILE");
     options->base.add(*command);
-    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
     command
         ->add_option("--budget", options->budget,

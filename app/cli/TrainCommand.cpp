@@ -273,7 +273,7 @@ void addTrain(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("train", "Train a model and record the run");
     options->run.add(*command);
     options->run.addKey(*command, "steps", "Updates to make");
-    options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->run.addKey(*command, "threads", "CPU threads; 0 = every core");
     options->run.addKey(*command, "validation", "Validate on the text or tokens at this path instead of the end of the data");
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");

@@ -59,7 +59,7 @@ void addTune(CLI::App& parent, Actions& actions) {
     TuneRequest& request = options->request;
     auto* command = parent.add_subcommand("tune", "Which settings are fastest here? All that compute the same race; what won is measured anew");
     options->base.add(*command);
-    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
     command->add_option("--budget", options->budget, "Of everything; the last fifth of it measures what won")
         ->type_name("MINUTES")

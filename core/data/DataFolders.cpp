@@ -1,4 +1,4 @@
-// STEPSCOPE_BUILT_KJV and STEPSCOPE_BUILT_GPT2_VOCABULARY come from CMakeLists.txt, for this file only.
+// STEPSCOPE_BUILT_KJV, STEPSCOPE_BUILT_GPT2_VOCABULARY and STEPSCOPE_BUILT_PARQUET come from CMakeLists.txt, for this file only.
 #include "core/data/DataFolders.h"
 
 #include <cstdlib>
@@ -46,6 +46,16 @@ std::string gpt2VocabularyFolder() {
 
 std::string kingJamesPath() {
     return firstOf("STEPSCOPE_KJV", "kjv.txt", STEPSCOPE_BUILT_KJV);
+}
+
+std::string parquetReaderPath() {
+    constexpr const char* kName = "stepscope-parquet";
+    if (std::string named = environment("STEPSCOPE_PARQUET_READER"); !named.empty()) return named;
+    std::error_code ignored;
+    const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    for (const auto& path : {folder.parent_path() / "lib/stepscope" / kName, folder / "lib/stepscope" / kName})
+        if (!folder.empty() && holdsSomething(path)) return path.string();
+    return holdsSomething(STEPSCOPE_BUILT_PARQUET) ? STEPSCOPE_BUILT_PARQUET : std::string();
 }
 
 std::string tokenCacheFolder() {

@@ -9,6 +9,8 @@ namespace stepscope {
 std::string gpt2VocabularyFolder();
 // The King James text: $STEPSCOPE_KJV, <executable>/../share/stepscope/kjv.txt, the build's. Empty when there is none.
 std::string kingJamesPath();
+// The program that reads parquet: $STEPSCOPE_PARQUET_READER, <executable>/../lib/stepscope/stepscope-parquet, the build's. Empty when there is none.
+std::string parquetReaderPath();
 // $XDG_CACHE_HOME/stepscope/tokens or ~/.cache/stepscope/tokens; empty when neither variable is set.
 std::string tokenCacheFolder();
 

@@ -11,7 +11,9 @@
 #include "core/base/Format.h"
 #include "core/data/Corpus.h"
 #include "core/data/JsonLines.h"
+#include "core/data/ParquetTexts.h"
 #include "core/data/TextCheck.h"
+#include "core/data/TextSpool.h"
 #include "core/data/Zstd.h"
 #include "core/data/tokenizers/Tokenizer.h"
 
@@ -42,12 +44,32 @@ bool isJsonLines(const fs::path& path) {
     return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson";
 }
 
+bool isParquet(const fs::path& path) {
+    return kindOf(path) == ".parquet";
+}
+
+// Where files of this kind stand in a folder they are meant, and what is wrong with them is a mistake to mend; a picture among texts is not.
+bool mustBeGood(const fs::path& path) {
+    return isJsonLines(path) || isPacked(path) || isParquet(path);
+}
+
 Error cancelledReading(const std::string& path) {
     return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", path));
 }
 
 Error packedTokens(const std::string& path) {
-    return makeError(ErrorCode::BadInput, fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
+    return makeError(ErrorCode::BadInput,
+                     fmt::format("{} holds packed {}; unpack it with zstd -d.", path,
+                                 isParquet(path) ? "parquet, which is packed in itself" : "tokens, and tokens are mapped from the disk"));
+}
+
+// Neither is unpacked: what lies in it is read from the disk, place by place.
+bool isPackedInVain(const std::string& path) {
+    return isPacked(path) && (kindOf(path) == ".bin" || isParquet(path));
+}
+
+Error noRowHoldsText(const std::string& path) {
+    return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no row holds a text in its column \"text\".", path));
 }
 
 Error noLineHoldsText(const std::string& path) {
@@ -60,8 +82,51 @@ Error noTextIn(const std::string& folder, std::size_t files) {
         fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).", folder, files));
 }
 
+// Appends the texts of all rows; what a person should know of them.
+Result<std::string> appendParquet(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator, TextSpool& into) {
+    bool first = true, anyText = false;
+    const std::function<bool()> isCancelled = [&cancelled] { return cancelled.load(); };
+    const auto rows = readParquet(path, isCancelled, [&](std::string_view text) -> Result<bool> {
+        const auto size = static_cast<std::int64_t>(into.size() + text.size()) + 2;
+        if (into.onlyInRam() && size > mostThatGrows(free).count)
+            return noRoom(fmt::format("The texts of {} are put together in RAM, where they are more than {}", path, format::bytes({size})), free,
+                          "make a folder for the cache of tokens usable, or give fewer");
+        if (!first)
+            if (auto put = into.append(separator == Separator::EndOfText ? kEndOfText : "\n\n"); !put) return put.error();
+        first = false;
+        anyText |= !text.empty();
+        if (auto put = into.append(text); !put) return put.error();
+        return true;
+    });
+    if (!rows) return rows.error();
+    if (!anyText) return noRowHoldsText(path);
+    if (rows->nulls == 0) return std::string();
+    return fmt::format("{} row{} of {} held no text and {} left out", format::count(rows->nulls), rows->nulls == 1 ? "" : "s", path,
+                       rows->nulls == 1 ? "was" : "were");
+}
+
+Status takeText(TextSpool& spool, SourceText& into) {
+    auto text = spool.finish();
+    if (!text) return text.error();
+    into.file = std::move(text->file);
+    into.owned = std::move(text->owned);
+    into.isCopy = !into.file.bytes().empty();
+    return {};
+}
+
+Result<SourceText> readParquetFile(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
+                                   const std::string& spoolFolder) {
+    if (auto file = MappedFile::open(path); !file) return file.error();  // it is there, may be read, and is no pipe
+    TextSpool spool(spoolFolder, free);
+    auto note = appendParquet(path, cancelled, free, separator, spool);
+    if (!note) return note.error();
+    SourceText source{.name = path, .title = path, .note = std::move(*note)};
+    if (auto taken = takeText(spool, source); !taken) return taken.error();
+    return source;
+}
+
 Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
-    if (isPacked(path) && kindOf(path) == ".bin") return packedTokens(path);
+    if (isPackedInVain(path)) return packedTokens(path);
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
@@ -107,39 +172,55 @@ Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
     return files;
 }
 
-Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
+Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
+                              const std::string& spoolFolder) {
     auto files = filesBelow(folder);
     if (!files) return files.error();
-    SourceText all{.name = folder};
-    std::vector<std::string> skipped;
+    TextSpool spool(spoolFolder, free);
+    std::vector<std::string> skipped, notes;
     std::size_t used = 0;
+    const char* between = separator == Separator::EndOfText ? kEndOfText : "\n";
     for (const auto& path : *files) {
         if (cancelled) return cancelledReading(folder);
-        const auto held = static_cast<std::int64_t>(all.owned.size());
+        if (isParquet(path) && !isPacked(path)) {
+            if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
+            auto note = appendParquet(path.string(), cancelled, free, separator, spool);
+            if (!note) return note.error();
+            if (!note->empty()) notes.push_back(std::move(*note));
+            continue;
+        }
+        const auto held = spool.onlyInRam() ? static_cast<std::int64_t>(spool.size()) : 0;
         auto one = readOne(path.string(), cancelled, {free.count - held}, separator);
         if (!one) {
-            // A broken line of .jsonl, a damaged .zst and an unreadable file are mistakes to mend; a picture among texts is not.
-            if (isJsonLines(path) || isPacked(path) || one.error().code != ErrorCode::BadInput) return one.error();
+            if (mustBeGood(path) || one.error().code != ErrorCode::BadInput) return one.error();
             skipped.push_back(path.lexically_relative(folder).string());
             continue;
         }
         const std::int64_t size = held + static_cast<std::int64_t>(one->text().size()) + 1;
-        if (size > mostThatGrows(free).count - static_cast<std::int64_t>(one->owned.size()))
+        if (spool.onlyInRam() && size > mostThatGrows(free).count - static_cast<std::int64_t>(one->owned.size()))
             return noRoom(fmt::format("The texts of {} are put together in RAM, where they are {} with {} and are copied as they grow", folder,
                                       format::bytes({size}), path.lexically_relative(folder).string()),
                           free, "join the files into one (cat), which is mapped, or give fewer");
-        if (used++ > 0) all.owned += separator == Separator::EndOfText ? kEndOfText : "\n";
-        all.owned += one->text();
+        if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
+        if (auto put = spool.append(one->text()); !put) return put.error();
     }
     if (used == 0) return noTextIn(folder, files->size());
+    SourceText all{.name = folder};
+    if (auto taken = takeText(spool, all); !taken) return taken.error();
     all.title = fmt::format("folder {} ({} file{})", folder, used, used == 1 ? "" : "s");
     if (!skipped.empty()) {
         const auto named = std::min(skipped.size(), kNamedInNote);
-        all.note =
-            fmt::format("{} skipped that {} not UTF-8 text: {}{}", skipped.size() == 1 ? "1 file" : fmt::format("{} files", skipped.size()),
-                        skipped.size() == 1 ? "is" : "are", fmt::join(skipped.begin(), skipped.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-                        skipped.size() > named ? ", ..." : "");
+        notes.push_back(fmt::format("{} skipped that {} not UTF-8 text: {}{}",
+                                    skipped.size() == 1 ? "1 file" : fmt::format("{} files", skipped.size()), skipped.size() == 1 ? "is" : "are",
+                                    fmt::join(skipped.begin(), skipped.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                                    skipped.size() > named ? ", ..." : ""));
     }
+    if (notes.size() > kNamedInNote) {
+        const std::size_t more = notes.size() - kNamedInNote;
+        notes.resize(kNamedInNote);
+        notes.push_back(fmt::format("and {} files more of which something was left out", more));
+    }
+    all.note = fmt::format("{}", fmt::join(notes, "; "));
     return all;
 }
 
@@ -176,9 +257,25 @@ Status checkLetters(std::string_view text, bool isWhole, const std::string& path
     return good;
 }
 
+Status checkRows(const std::string& path, std::size_t most, const std::function<bool()>& wanted, std::size_t& looked) {
+    if (auto file = MappedFile::open(path); !file) return file.error();
+    bool anyText = false;
+    std::size_t here = 0;
+    const auto rows = readParquet(
+        path, [&wanted] { return !wanted(); },
+        [&](std::string_view text) -> Result<bool> {
+            anyText |= !text.empty();
+            return (here += text.size()) < most;
+        });
+    looked += here;
+    if (!rows) return rows.error();
+    return anyText ? Status{} : noRowHoldsText(path);
+}
+
 // looked: grows by the bytes that were looked at, as they are unpacked.
 Status checkBeginningOfOne(const std::string& path, std::size_t most, const std::function<bool()>& wanted, std::size_t& looked) {
-    if (isPacked(path) && kindOf(path) == ".bin") return packedTokens(path);
+    if (isPackedInVain(path)) return packedTokens(path);
+    if (isParquet(path)) return checkRows(path, most, wanted, looked);
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     std::string unpacked;
@@ -211,11 +308,10 @@ Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const
     for (const auto& path : *files) {
         if (!wanted()) return cancelledReading(folder);
         if (anyText && looked >= most) return {};
-        const bool mustBeGood = isJsonLines(path) || isPacked(path);
-        if (anyText && !mustBeGood) continue;  // the run skips it where it is no text
+        if (anyText && !mustBeGood(path)) continue;  // the run skips it where it is no text
         std::size_t here = 0;
         Status good = checkBeginningOfOne(path.string(), most - looked, wanted, here);
-        if (!good && (mustBeGood || good.error().code != ErrorCode::BadInput)) return good;
+        if (!good && (mustBeGood(path) || good.error().code != ErrorCode::BadInput)) return good;
         if (!good) continue;
         anyText = true;
         looked += here;  // a picture is known by its first bytes
@@ -227,17 +323,20 @@ Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const
 }  // namespace
 
 bool isPackedText(const std::string& path) {
-    return isPacked(path);
+    return isPacked(path) || isParquet(path);
 }
 
 bool isPlainTextFile(const std::string& path) {
     std::error_code ignored;
-    return fs::is_regular_file(path, ignored) && !isPacked(path) && !isJsonLines(path) && !isReadyTokens(path);
+    return fs::is_regular_file(path, ignored) && !mustBeGood(path) && !isReadyTokens(path);
 }
 
-Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
+                            const std::string& spoolFolder) {
     std::error_code ignored;
-    return fs::is_directory(path, ignored) ? readFolder(path, cancelled, free, separator) : readOne(path, cancelled, free, separator);
+    if (fs::is_directory(path, ignored)) return readFolder(path, cancelled, free, separator, spoolFolder);
+    if (isParquet(path) && !isPacked(path)) return readParquetFile(path, cancelled, free, separator, spoolFolder);
+    return readOne(path, cancelled, free, separator);
 }
 
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted) {

@@ -1,4 +1,4 @@
-// Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl; each may be packed as .zst. Called while a corpus is opened.
+// Text from the user's disk: a UTF-8 file, a folder of them, .jsonl (each may be packed as .zst), or parquet. Called while a corpus is opened.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace stepscope {
 
-// What stands between two documents of .jsonl, and two files of a folder.
+// What stands between two documents of .jsonl or parquet, and two files of a folder.
 enum class Separator { BlankLine, EndOfText };
 
 struct SourceText {
@@ -22,25 +22,27 @@ struct SourceText {
     MappedFile file;       // the text lies here,
     std::string owned;     // or here when it was unpacked or put together
     std::size_t skip = 0;  // a byte order mark
+    bool isCopy = false;   // `file` is none of the person's: room on the disk that is given back when it is let go
 
     std::string_view text() const { return (file.bytes().empty() ? std::string_view(owned) : file.bytes()).substr(skip); }
 };
 
 // Refuses empty, binary and non-UTF-8 files with one sentence that names the file and, where there is one, the byte.
 // Of a folder (recursive, sorted by path, hidden files left out) such files are skipped, and the note says which.
-// A plain file is mapped; the others have to lie in RAM, and those that `free` has no room for are refused.
+// A plain file is mapped; a .jsonl and what is packed have to lie in RAM, and those that `free` has no room for are refused. What is put together of
+// a folder or of parquet goes into a file in `spoolFolder` when it is long (TextSpool.h); without such a folder it has to lie in RAM, too.
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded,
-                            Separator separator = Separator::BlankLine);
+                            Separator separator = Separator::BlankLine, const std::string& spoolFolder = {});
 
 // Looks at the first `most` bytes (unpacked) of what readText would read, without keeping them: a sentence of readText's where they are enough to
 // know that it would refuse. Of a folder whether there is any text in it, and the beginnings of those files that have to be good, `most` bytes of
 // them together. Cancelled when `wanted`, asked every few megabytes at least, says no.
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted);
 
-// By its name: what it unpacks to is not known before.
+// By its name: what it unpacks to is not known before. So of parquet.
 bool isPackedText(const std::string& path);
 
-// A regular file that readText maps and reads as it is: no .jsonl, nothing packed, no ready tokens.
+// A regular file that readText maps and reads as it is: no .jsonl, no parquet, nothing packed, no ready tokens.
 bool isPlainTextFile(const std::string& path);
 
 }  // namespace stepscope

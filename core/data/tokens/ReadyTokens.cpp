@@ -76,7 +76,8 @@ std::vector<fs::path> binFiles(const std::string& folder, bool* texts = nullptr)
         if (path.filename().string().starts_with('.') || !at->is_regular_file(ignored)) continue;
         const std::string kind = path.extension().string();
         if (kind == ".bin") files.push_back(path);
-        if (texts != nullptr && (kind == ".txt" || kind == ".jsonl" || kind == ".ndjson" || kind == ".md" || kind == ".zst")) *texts = true;
+        if (texts != nullptr && (kind == ".txt" || kind == ".jsonl" || kind == ".ndjson" || kind == ".md" || kind == ".zst" || kind == ".parquet"))
+            *texts = true;
     }
     std::ranges::sort(files);
     return files;

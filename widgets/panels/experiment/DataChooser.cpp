@@ -121,7 +121,7 @@ void DataChooser::browse(bool folder) {
     m_recent.ask(this,
                  {.title = folder ? "Folder of text files" : "Text or tokens to train on",
                   .folder = folder,
-                  .filters = {"Text and tokens (*.txt *.md *.jsonl *.zst *.bin)", "All files (*)"},
+                  .filters = {"Text and tokens (*.txt *.md *.jsonl *.zst *.parquet *.bin)", "All files (*)"},
                   .near = m_data},
                  [this](const QString& path) { choose(path); });
 }
