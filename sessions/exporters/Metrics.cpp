@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/events/Event.h"
@@ -35,6 +37,8 @@ void addImported(Teller& tell, const StepDone& e) {
     tell.add("learning_rate", e.learningRate);
     tell.add("gradient_norm", e.gradientNorm);
     if (e.duration.ns > 0) tell.add("step_ms", e.duration.milliseconds());
+    if (e.tokens > 0) tell.add("tokens", e.tokens);
+    if (e.tokens > 0 && e.duration.ns > 0) tell.add("tokens_per_s", static_cast<double>(e.tokens) / e.duration.seconds());
 }
 
 void addStep(Teller& tell, const StepDone& e) {
@@ -133,6 +137,14 @@ Result<bool> hasSteps(SessionReader& reader, std::int64_t session) {
 }
 
 }  // namespace
+
+bool isOfMachine(std::string_view metric) {
+    // As addSample and RecorderWaited name them.
+    static constexpr std::array kOfMachine{"cpu_pct",       "sampled_resident_bytes", "available_bytes", "gpu_pct",      "gpu_memory_bytes",
+                                           "gpu_power_w",   "gpu_temperature_c",      "gpu_clock_mhz",   "others_pct",   "steal_pct",
+                                           "cpu_clock_mhz", "cpu_temperature_c",      "cpu_power_w",     "cpu_energy_j", "recorder_waited_ms"};
+    return std::ranges::find(kOfMachine, metric) != kOfMachine.end();
+}
 
 Status forEachMetric(SessionReader& reader, std::int64_t session, const char* what, MetricSink& sink, const std::function<Status()>& page) {
     const auto info = reader.info(session);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "core/base/Result.h"
 #include "core/base/Units.h"
@@ -22,6 +23,9 @@ public:
     virtual void value(const char* metric, double value) = 0;
     virtual void value(const char* metric, std::int64_t value) = 0;
 };
+
+// Whether a metric of this name is measured of the machine, by the clock and not by the step.
+bool isOfMachine(std::string_view metric);
 
 // In the order in which it was stored. `page` is told after every few thousand events, and may end it by an error. BadInput: the session is no run
 // and has no steps, so there is nothing to write as `what`.

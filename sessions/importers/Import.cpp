@@ -16,6 +16,7 @@
 #include "sessions/SessionStore.h"
 #include "sessions/file/PrivateFile.h"
 #include "sessions/importers/ChromeTrace.h"
+#include "sessions/importers/CsvLog.h"
 #include "sessions/importers/ImportStore.h"
 #include "sessions/importers/NsightDatabase.h"
 #include "sessions/importers/PerfettoFile.h"
@@ -32,7 +33,7 @@ using importing::TraceBuilder;
 
 constexpr std::int64_t kLastNs = 4'000'000'000'000'000'000;  // where a session ends at the latest, 126 years: what its reader lets pass
 
-enum class FileKind { Chrome, Perfetto, NsightSqlite, EventFile, LlmcLog, Unknown };
+enum class FileKind { Chrome, Perfetto, NsightSqlite, EventFile, LlmcLog, Csv, Unknown };
 
 Error refused(const std::string& path, const std::string& sentence, ErrorCode code = ErrorCode::BadInput) {
     return makeError(code, sentence).about(Subject::Kind::File, path);
@@ -71,12 +72,13 @@ Result<FileKind> kindOf(const std::string& path) {
     if (head.starts_with("\x1f\x8b") || (first != std::string::npos && (head[first] == '{' || head[first] == '['))) return FileKind::Chrome;
     if (importing::looksLikeEventFile(head)) return FileKind::EventFile;
     if (importing::looksLikeLlmcLog(head)) return FileKind::LlmcLog;
+    if (importing::looksLikeCsv(path, head)) return FileKind::Csv;
     return FileKind::Unknown;
 }
 
 std::string stem(const std::string& path) {
     std::string name = fs::path(path).filename().string();
-    for (const char* ending : {".gz", ".json", ".perfetto-trace", ".trace", ".pt", ".sqlite", ".log", ".txt"})
+    for (const char* ending : {".gz", ".json", ".perfetto-trace", ".trace", ".pt", ".sqlite", ".log", ".txt", ".csv", ".wide"})
         if (const std::string_view last = ending; name.ends_with(last) && name.size() > last.size()) name.erase(name.size() - last.size());
     std::ranges::replace_if(
         name, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
@@ -85,7 +87,7 @@ std::string stem(const std::string& path) {
 
 // When the first of all is: logs hold steps without samples, which are no records of the trace.
 std::int64_t firstNs(const TraceBuilder& trace, const importing::ScalarSteps& scalars) {
-    if (trace.empty() || scalars.empty()) return trace.empty() ? scalars.firstNs() : trace.originNs();
+    if (trace.empty() || (scalars.empty() && !scalars.begin())) return trace.empty() ? scalars.firstNs() : trace.originNs();
     return std::min(trace.originNs(), scalars.firstNs());
 }
 
@@ -157,13 +159,17 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
                 if (i == 0 || kinds[i - 1] != FileKind::LlmcLog)
                     summary.notes.emplace_back("A log of llm.c holds no times: its steps are put one millisecond apart.");
                 break;
+            case FileKind::Csv:
+                read = importing::readCsvLog(path, trace, scalars, summary.notes, go);
+                break;
             case FileKind::Unknown:
                 read = refused(
                     path,
-                    fmt::format(
-                        "\"{}\" is no trace or log that Stepscope knows: those are traces of PyTorch's profiler (.json, .json.gz), its own "
-                        "in Perfetto's format (.perfetto-trace), Nsight Systems' exports (.sqlite), TensorBoard's event files and logs of llm.c.",
-                        path));
+                    fmt::format("\"{}\" is no trace or log that Stepscope knows: those are traces of PyTorch's profiler (.json, .json.gz), its own "
+                                "in Perfetto's format (.perfetto-trace), Nsight Systems' exports (.sqlite), TensorBoard's event files, logs of llm.c "
+                                "and tables of "
+                                "numbers with a column of steps (.csv).",
+                                path));
                 break;
         }
         if (!read) return read.error();

@@ -19,29 +19,12 @@ constexpr std::size_t kLongestEventRecord = std::size_t{64} << 20;
 constexpr std::size_t kLargestLog = std::size_t{256} << 20;
 constexpr double kMostStepNumber = 4e9;                             // of such a log: its place in time is a number of ns
 constexpr std::int64_t kMostEventStep = 1'000'000'000'000'000'000;  // of TensorBoard: more is nobody's run
-constexpr std::int64_t kStepApart = 1'000'000;                      // ns, where a log has no times
-
-std::string lowered(std::string_view text) {
-    std::string out;
-    for (const char c : text) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' || c == '.' || c == ' ' ? '/' : c;
-    return out;
-}
+constexpr double kMostTokensOfAStep = 1e15;
+constexpr std::int64_t kStepApart = 1'000'000;  // ns, where a log has no times
 
 template <std::size_t N>
 bool among(const std::string& word, const std::array<const char*, N>& words) {
     return std::ranges::find(words, word) != words.end();
-}
-
-// By the names that people give these: Loss/train, train/loss, val_loss, ...
-double* placeOf(ScalarSteps::Step& step, const std::string& tag) {
-    const std::string word = lowered(tag);
-    if (among(word, std::array{"loss", "train/loss", "loss/train", "training/loss", "loss/training", "train/train/loss"})) return &step.loss;
-    if (among(word, std::array{"val/loss", "loss/val", "validation/loss", "loss/validation", "eval/loss", "loss/eval", "test/loss", "loss/test",
-                               "loss/valid", "valid/loss"}))
-        return &step.validation;
-    if (among(word, std::array{"lr", "learning/rate", "train/lr", "train/learning/rate"})) return &step.learningRate;
-    if (among(word, std::array{"grad/norm", "train/grad/norm", "gradient/norm"})) return &step.gradientNorm;
-    return nullptr;
 }
 
 Error wrongAt(const std::string& path, const char* what, std::size_t at, const std::string& why) {
@@ -92,7 +75,7 @@ private:
         if (!fields.good() || !number) return m_trace.skip("values that are no scalars (images, histograms, texts)");
         if (!std::isfinite(*number)) return m_trace.skip("a value that is no finite number");
         ScalarSteps::Step probe;
-        if (placeOf(probe, tag) != nullptr && (m_steps.count() < kMostScalarSteps)) *placeOf(m_steps.at(step, atNs), tag) = *number;
+        if (scalarPlaceOf(probe, tag) != nullptr && (m_steps.count() < kMostScalarSteps)) *scalarPlaceOf(m_steps.at(step, atNs), tag) = *number;
         m_trace.sample("0", tag, "", atNs, *number);
     }
     // A tensor of one float, as newer writers put scalars: dtype 1, the number among float_val or as bytes.
@@ -140,15 +123,39 @@ std::optional<double> behind(std::string_view line, std::string_view word) {
 
 }  // namespace
 
+std::string lowered(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' || c == '.' || c == ' ' ? '/' : c;
+    return out;
+}
+
+double* scalarPlaceOf(ScalarSteps::Step& step, const std::string& tag) {
+    const std::string word = lowered(tag);
+    if (among(word, std::array{"loss", "train/loss", "loss/train", "training/loss", "loss/training", "train/train/loss"})) return &step.loss;
+    if (among(word, std::array{"val/loss", "loss/val", "validation/loss", "loss/validation", "eval/loss", "loss/eval", "test/loss", "loss/test",
+                               "loss/valid", "valid/loss"}))
+        return &step.validation;
+    if (among(word, std::array{"lr", "learning/rate", "train/lr", "train/learning/rate"})) return &step.learningRate;
+    if (among(word, std::array{"grad/norm", "train/grad/norm", "gradient/norm"})) return &step.gradientNorm;
+    return nullptr;
+}
+
 ScalarSteps::Step& ScalarSteps::at(std::int64_t step, std::int64_t atNs) {
     Step& found = m_steps[step];
     found.at = std::max(found.at, atNs);
     return found;
 }
 
+ScalarSteps::Step& ScalarSteps::validated(std::int64_t step, std::int64_t atNs) {
+    Step& found = m_steps[step];
+    found.validatedAt = atNs;
+    return found;
+}
+
 std::int64_t ScalarSteps::firstNs() const {
+    if (m_begin) return *m_begin;
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [number, step] : m_steps) first = std::min(first, step.at);
+    for (const auto& [number, step] : m_steps) first = std::min(first, step.validatedAt >= 0 && std::isnan(step.loss) ? step.validatedAt : step.at);
     return m_steps.empty() ? 0 : first;
 }
 
@@ -159,18 +166,24 @@ std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
     for (const auto& [number, step] : m_steps) {
         const TimeNs at{step.at - origin};
         if (std::isfinite(step.loss)) {
-            const std::int64_t took = any && step.at > beforeAt ? (step.at - beforeAt) / std::max<std::int64_t>(1, number - before) : 0;
-            all.emplace_back(StepDone{.step = number,
-                                      .at = at,
-                                      .duration = {took},
-                                      .loss = step.loss,
-                                      .learningRate = step.learningRate,
-                                      .gradientNorm = step.gradientNorm});
+            std::int64_t took = any && step.at > beforeAt ? (step.at - beforeAt) / std::max<std::int64_t>(1, number - before) : 0;
+            if (std::isfinite(step.milliseconds)) took = std::llround(step.milliseconds * 1e6);
+            StepDone done{.step = number,
+                          .at = at,
+                          .duration = {took},
+                          .loss = step.loss,
+                          .learningRate = step.learningRate,
+                          .gradientNorm = step.gradientNorm};
+            const double tokens = std::isfinite(step.tokens) ? step.tokens : step.tokensPerSecond * done.duration.seconds();
+            if (std::isfinite(tokens) && tokens < kMostTokensOfAStep) done.tokens = std::llround(tokens);
+            all.emplace_back(done);
             before = number;
             beforeAt = step.at;
             any = true;
         }
-        if (std::isfinite(step.validation)) all.emplace_back(ValidationDone{.step = number, .at = at, .duration = {0}, .loss = step.validation});
+        if (std::isfinite(step.validation))
+            all.emplace_back(ValidationDone{
+                .step = number, .at = {step.validatedAt >= 0 ? step.validatedAt - origin : at.ns}, .duration = {0}, .loss = step.validation});
     }
     return all;
 }

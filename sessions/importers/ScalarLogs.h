@@ -1,8 +1,9 @@
-// Logs of numbers that other training programs wrote: TensorBoard's event files, and llm.c's logs. Their losses become the steps and validations of
-// the session, everything else samples. Called by Import.cpp on the importing thread; a file is a stranger's.
+// Logs of numbers that other training programs wrote: TensorBoard's event files, and llm.c's logs (CSV: CsvLog.h). Their losses become the steps and
+// validations of the session, everything else samples. Called by Import.cpp on the importing thread; a file is a stranger's.
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,29 @@ public:
     struct Step {
         std::int64_t at = 0;  // ns of Unix time, or of the log's own
         double loss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown, validation = kUnknown;
+        double milliseconds = kUnknown, tokens = kUnknown, tokensPerSecond = kUnknown;  // of the step, where its log says so
+        std::int64_t validatedAt = -1;                                                  // where that is not `at`
     };
     Step& at(std::int64_t step, std::int64_t atNs);
+    Step& validated(std::int64_t step, std::int64_t atNs);
+    void beginsAt(std::int64_t ns) { m_begin = ns; }  // of the log's clock, where that is known
     bool empty() const { return m_steps.empty(); }
     std::size_t count() const { return m_steps.size(); }
     std::int64_t firstNs() const;
-    // In order, times from `origin` on. A step takes the time since the one before, divided by the steps between them.
+    std::optional<std::int64_t> begin() const { return m_begin; }
+    // In order, times from `origin` on. A step of which no log says how long it took, took the time since the one before, divided by the steps
+    // between.
     std::vector<Event> events(std::int64_t origin) const;
 
 private:
     std::map<std::int64_t, Step> m_steps;
+    std::optional<std::int64_t> m_begin;
 };
+
+// "Train_Loss" as "train/loss": so names are compared.
+std::string lowered(std::string_view text);
+// Where a number of this name belongs, by the names that people give these: Loss/train, train/loss, val_loss, lr, ...; null: nowhere.
+double* scalarPlaceOf(ScalarSteps::Step& step, const std::string& tag);
 
 constexpr std::size_t kMostScalarSteps = 2'000'000;
 

@@ -67,6 +67,7 @@ std::vector<std::string> seeds() {
 {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 2, "ts": 5, "args": {"Addr": 64, "Bytes": 512, "Device Id": 0}},
 {"ph": "B", "name": "open", "pid": 1, "tid": 2, "ts": 1}, {"ph": "E", "pid": 1, "tid": 2, "ts": 2}], "traceName": "x"})",
         "step 1\ns:0 tel:10.9\ns:1 trl:9.5000 lr:0.000600 norm:1.20\ns:2 eval:0.2500\n",
+        "run,step,time,metric,value\nr,1,0.5,loss,2.5\r\nr,1,0.5,step_ms,12\n\"r\",2,1,\"val\"\"loss\",3\nStep,r - time,r - loss\n1,0.5,2\n",
         "name: mine\nrungs:\n  - set: {amp: bf16}\n    title: half\n  - set: {fusion: step}\n",
         "SELECT name, sum(dur_ns) AS ns FROM op WHERE layer = 1 GROUP BY name ORDER BY ns DESC LIMIT 5",
         "{\"text\": \"In the beginning\\n\"}\n{\"text\": \"\\u0041\\ud83d\\ude00\", \"meta\": {\"a\": [1, 2.5e3, null, true]}}\n",

@@ -116,7 +116,8 @@ Result<ExitCode> import(const ImportOptions& options) {
 
 void addImport(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<ImportOptions>();
-    auto* command = parent.add_subcommand("import", "Traces of PyTorch and Nsight Systems, TensorBoard's events and logs as a session of their own");
+    auto* command =
+        parent.add_subcommand("import", "Traces of PyTorch and Nsight Systems, TensorBoard's events, logs and CSV as a session of their own");
     command->add_option("FILE", options->files, "Several files of one kind become one session, a worker each")->required()->check(notEmpty("FILE"));
     command->add_option("--name", options->name, "Of the session; default: after the first file")->type_name("NAME")->take_last();
     addDatabaseOption(*command, options->database);
