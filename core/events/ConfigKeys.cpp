@@ -50,8 +50,8 @@ ConfigKey wordKey(std::string id, std::string title, std::string section, std::s
 std::vector<ConfigKey> build() {
     using C = RunConfig;
     return {
-        wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl (packed as .zst too), .parquet or .bin tokens", &C::data,
-                {}),
+        wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl (packed as .zst too), .parquet or .bin tokens",
+                &C::data, {}),
         wordKey("tokenizer", "Tokenizer", "data", "how text becomes tokens", &C::tokenizer, {"byte", "char", "gpt2"}),
         realKey("validation-fraction", "Validation share", "data", "share of the text, from its end, that is never trained on",
                 &C::validationFraction, 0.0, 0.5),

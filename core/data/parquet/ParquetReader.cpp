@@ -9,6 +9,7 @@
 #include <parquet/file_reader.h>
 #include <parquet/properties.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ namespace {
 namespace frames = stepscope::parquet_frames;
 using std::string;
 
-constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;
+constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;  // of columns
+constexpr rlim_t kMostOfAll = rlim_t{8} << 30;               // with what a footer makes Arrow take besides
 constexpr std::int64_t kRowsAtOnce = 256, kPageBuffer = 1 << 20;
 constexpr std::size_t kWriteAtOnce = 1 << 20;
 constexpr std::size_t kColumnsNamed = 12, kNameShown = 60;
@@ -168,6 +170,9 @@ void read(const string& path, const string& name, Out& out) {
 int main(int argc, char** argv) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGPIPE, SIG_DFL);
+    const rlimit all{kMostOfAll, kMostOfAll}, none{0, 0};
+    ::setrlimit(RLIMIT_AS, &all);
+    ::setrlimit(RLIMIT_CORE, &none);  // a file that ends us is no reason to fill the disk
     if (argc != 3) return 2;
     Out out;
     const auto failed = [&](string why) {
