@@ -189,7 +189,7 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
             if (!note->empty()) notes.push_back(std::move(*note));
             continue;
         }
-        const auto held = spool.onlyInRam() ? static_cast<std::int64_t>(spool.size()) : 0;
+        const auto held = static_cast<std::int64_t>(spool.inRam());
         auto one = readOne(path.string(), cancelled, {free.count - held}, separator);
         if (!one) {
             if (mustBeGood(path) || one.error().code != ErrorCode::BadInput) return one.error();

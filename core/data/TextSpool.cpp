@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "core/base/PrivateFolders.h"
 
@@ -19,7 +20,9 @@ constexpr std::size_t kSpoolAtOnce = 4 << 20;
 }  // namespace
 
 TextSpool::TextSpool(std::string folder, Bytes free, std::size_t mostInRam)
-    : m_folder(std::move(folder)), m_inRam(std::min(mostInRam, static_cast<std::size_t>(std::max<std::int64_t>(0, mostThatGrows(free).count)))) {}
+    : m_folder(std::move(folder)),
+      m_mayGrow(static_cast<std::size_t>(std::max<std::int64_t>(0, mostThatGrows(free).count))),
+      m_inRam(std::min(mostInRam, m_mayGrow)) {}
 
 TextSpool::~TextSpool() {
     if (m_file >= 0) ::close(m_file);
@@ -35,7 +38,11 @@ Error TextSpool::cannotWrite(int why) const {
 Status TextSpool::append(std::string_view piece) {
     m_size += piece.size();
     if (m_file < 0 && m_size > m_inRam && !onlyInRam())
-        if (auto moved = toFile(); !moved) return moved;
+        if (auto moved = toFile(); !moved) {
+            if (m_size > m_mayGrow) return moved;
+            if (m_file >= 0) ::close(std::exchange(m_file, -1));
+            m_folder.clear();
+        }
     m_text += piece;
     return m_file >= 0 && m_text.size() >= kSpoolAtOnce ? flush() : Status{};
 }

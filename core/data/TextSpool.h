@@ -14,13 +14,15 @@ class TextSpool {
 public:
     static constexpr std::size_t kMostInRam = std::size_t{512} << 20;
 
-    // folder: where the file lies, made when it is needed; empty: all stays in RAM. Beyond mostInRam, or what may grow of `free`, it goes there.
+    // folder: where the file lies, made when it is needed; empty: all stays in RAM. Beyond mostInRam, or what may grow of `free`, it goes there;
+    // where no file can be made, it stays in RAM as long as that may grow.
     TextSpool(std::string folder, Bytes free, std::size_t mostInRam = kMostInRam);
     ~TextSpool();
     TextSpool(const TextSpool&) = delete;
     TextSpool& operator=(const TextSpool&) = delete;
 
     std::size_t size() const { return m_size; }
+    std::size_t inRam() const { return m_text.size(); }  // of it
     bool onlyInRam() const { return m_folder.empty(); }
     // Io: the file cannot be written; the sentence names the folder.
     Status append(std::string_view piece);
@@ -37,7 +39,7 @@ private:
     Error cannotWrite(int why) const;
 
     std::string m_folder;
-    std::size_t m_inRam, m_size = 0;
+    std::size_t m_mayGrow, m_inRam, m_size = 0;
     std::string m_text;  // all of it, or what is not yet in the file
     int m_file = -1;
 };

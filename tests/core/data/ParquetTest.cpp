@@ -175,7 +175,10 @@ TEST(TextSpool, PutsALongTextIntoAFileWithoutANameAndAShortOneIntoMemory) {
     EXPECT_TRUE(without.onlyInRam());
     EXPECT_EQ(without.finish()->owned.size(), 100U);
     folder.write("file", "no folder");
-    TextSpool nowhere(folder.path("file/cache"), kUnbounded, 10);
+    TextSpool stays(folder.path("file/cache"), kUnbounded, 10);
+    ASSERT_TRUE(stays.append(std::string(100, 'x')).ok());
+    EXPECT_EQ(stays.finish()->owned.size(), 100U);
+    TextSpool nowhere(folder.path("file/cache"), {40}, 10);
     EXPECT_THAT(nowhere.append(std::string(100, 'x')).error().sentence, AllOf(HasSubstr("file/cache has no room for it"), HasSubstr("make room")));
 }
 
