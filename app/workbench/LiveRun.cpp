@@ -333,7 +333,8 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
         if (!place) return place.error();
         session = place->session;
         m_checkpointFolder = place->checkpointFolder;
-    } else if (m_request.record) {
+    }
+    if (m_request.record && (m_request.keeper == nullptr || m_request.keeper->beside())) {
         std::optional<Recorder::GoneOn> before;
         if (goesOn()) before = Recorder::GoneOn{m_restart->session, m_restart->checkpoint};
         auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_cancelled, std::move(before));

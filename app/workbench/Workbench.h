@@ -58,8 +58,9 @@ struct RunRequest {
     std::string workerProgram{};
     // Not empty: the run is trained by a process of its own, started with these words (engine/EngineRun.h). The session is kept by this process.
     std::vector<std::string> engine{};
-    bool engineElsewhere = false;     // on another machine: its checkpoints lie there
-    SessionKeeper* keeper = nullptr;  // in that process: who keeps the session, in place of a database; outlives the run
+    bool engineElsewhere = false;                  // on another machine: its checkpoints lie there
+    std::chrono::milliseconds enginePause{1'000};  // before a line that broke is tried again; then twice as long each time, up to half a minute
+    SessionKeeper* keeper = nullptr;               // in that process: who keeps the session, in place of a database; outlives the run
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?

@@ -57,6 +57,10 @@ public:
     virtual bool blocked() const = 0;
     // What the blocks of captures that are committed take on the disk, their level of detail included. Any thread.
     virtual std::int64_t chunkBytes() const = 0;
+    // How much was published, and how much of that, in its order, is committed: what was published when the first was asked is stored when the
+    // second has come to it. Any thread.
+    virtual std::int64_t published() const = 0;
+    virtual std::int64_t committed() const = 0;
     // Waits until everything published so far is committed (tests, end of a run).
     virtual void flush() = 0;
     // Writes what is queued, commits, releases the lock; waits for as long as that takes (mayGiveUp). A session whose last StateChanged was not an

@@ -104,6 +104,16 @@ void RecorderQueue::flush() {
     m_forFlushers.wait(lock, [&] { return m_committed >= target || m_abandoned; });
 }
 
+std::int64_t RecorderQueue::pushed() const {
+    const std::lock_guard lock(m_mutex);
+    return m_pushed;
+}
+
+std::int64_t RecorderQueue::committed() const {
+    const std::lock_guard lock(m_mutex);
+    return m_committed;
+}
+
 void RecorderQueue::close() {
     {
         std::lock_guard lock(m_mutex);

@@ -32,11 +32,13 @@ public:
     // The consumer is gone: nobody need wait for it any longer. Returns how many events were left.
     std::size_t abandon();
 
-    void flush();  // waits until everything pushed so far is committed, or the consumer is gone
-    void close();  // producers that are waiting still get their event in
+    void flush();                    // waits until everything pushed so far is committed, or the consumer is gone
+    std::int64_t pushed() const;     // so far,
+    std::int64_t committed() const;  //   and how many of them, in their order, are in the database
+    void close();                    // producers that are waiting still get their event in
 
 private:
-    std::mutex m_mutex;
+    mutable std::mutex m_mutex;
     std::condition_variable m_forConsumer, m_forProducers, m_forFlushers;
     bool hasRoomFor(std::size_t bytes) const {  // a block larger than all the room passes alone
         return m_items.size() < m_capacity && (bytes == 0 || m_heldBytes == 0 || m_heldBytes + bytes <= m_byteCapacity);

@@ -174,15 +174,18 @@ Command readCommand(WireReader& io) {
     return read;
 }
 
-FrameBytes commandToBytes(const Command& command) {
+FrameBytes commandToBytes(std::uint64_t number, const Command& command) {
     WireWriter io;
+    io.bytes().whole(number);
     writeCommand(io, command);
     return io.take();
 }
 
-Result<Command> commandFromBytes(const FrameBytes& payload) {
+Result<NumberedCommand> commandFromBytes(const FrameBytes& payload) {
     WireReader io(payload);
-    Command read = readCommand(io);
+    NumberedCommand read;
+    read.number = io.bytes().whole();
+    read.command = readCommand(io);
     if (const Status good = io.finished("A command"); !good) return good.error();
     return read;
 }

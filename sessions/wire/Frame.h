@@ -25,6 +25,10 @@ enum class FrameType : std::uint8_t {
     NotKept = 9,   //   or why it is not
     Stored = 10,   // to the engine, when it changes: what its captures take on the disk, and whether storing is held up
     Summary = 11,  // last of the engine's
+    // Of an engine that outlives its line (LineWords.h).
+    Attach = 12,    // to the engine, first on a line that is taken up again: what this side has heard
+    Attached = 13,  //   which commands the engine has heard; what is missing here follows
+    Safe = 14,      // to the engine, when it changes: what is stored here, so that it need not be kept there
     // Asked and answered beside a run, by an engine that is started for it (LookWords.h):
     List = 16,          // to the engine: which folder
     Listed = 17,        //   what is in it
@@ -36,7 +40,7 @@ enum class FrameType : std::uint8_t {
 };
 constexpr FrameType kLastFrameType = FrameType::NeverMind;
 
-constexpr std::uint8_t kWireVersion = 1;
+constexpr std::uint8_t kWireVersion = 2;
 constexpr std::size_t kFrameHead = 8;
 constexpr std::size_t kMostFrameBytes = Chunk::kMaxBytes + 4096;  // of a payload: a block of bulk data, and what is said of it
 

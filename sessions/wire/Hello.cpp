@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/Utf8.h"
@@ -29,6 +30,10 @@ std::string hostName() {
     return printable(name.data());
 }
 
+bool isEngineId(std::string_view text) {
+    return text.size() == kEngineIdLength && std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
 Hello ownHello(Machine machine) {
     return {.protocol = kWireVersion, .program = STEPSCOPE_VERSION, .layout = wireLayout(), .host = hostName(), .machine = std::move(machine)};
 }
@@ -40,6 +45,7 @@ FrameBytes helloToBytes(const Hello& hello) {
     io.bytes().whole(hello.layout);
     io("host", hello.host);
     io("machine", hello.machine);
+    io("engine", hello.engine);
     return io.take();
 }
 
@@ -62,6 +68,8 @@ Result<Hello> helloFrom(const Frame& frame) {
                 STEPSCOPE_VERSION));
     hello.host = io.bytes().text(kLongestHost);
     io("machine", hello.machine);
+    hello.engine = io.bytes().text(kEngineIdLength);
+    if (io.bytes().good() && !hello.engine.empty() && !isEngineId(hello.engine)) io.bytes().fail("a name that no engine has");
     if (const Status good = io.finished("The engine's first frame"); !good) return good.error();
     hello.host = printable(hello.host);
     return hello;

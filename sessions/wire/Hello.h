@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/events/Machine.h"
 #include "sessions/wire/Frame.h"
@@ -15,7 +16,12 @@ struct Hello {
     std::uint64_t layout = 0;  // wireLayout()
     std::string host;          // the machine's name
     Machine machine;
+    std::string engine{};  // by which an engine that outlives its line is found again; empty: it ends with its line
 };
+
+constexpr std::size_t kEngineIdLength = 16;
+// Lower-case hexadecimal digits: one stands in a command and in the name of a folder.
+bool isEngineId(std::string_view text);
 
 // Of this program.
 Hello ownHello(Machine machine);

@@ -47,6 +47,7 @@ constexpr std::size_t kMostWireList = 10'000;  // entries of any list in a frame
 class WireWriter {
 public:
     void operator()(const char*, std::int64_t v) { m_out.integer(v); }
+    void operator()(const char*, std::uint64_t v) { m_out.whole(v); }
     void operator()(const char*, double v) { m_out.whole(std::bit_cast<std::uint64_t>(v)); }  // bit for bit, NaN too
     void operator()(const char*, bool v) { m_out.whole(v ? 1 : 0); }
     void operator()(const char*, TimeNs v) { m_out.integer(v.ns); }
@@ -82,6 +83,7 @@ public:
     explicit WireReader(const std::vector<std::byte>& bytes) : m_in(bytes) {}
 
     void operator()(const char*, std::int64_t& v) { v = m_in.integer(); }
+    void operator()(const char*, std::uint64_t& v) { v = m_in.whole(); }
     void operator()(const char*, double& v) { v = std::bit_cast<double>(m_in.whole()); }
     void operator()(const char*, bool& v) { v = m_in.upTo(1, "what is neither yes nor no") == 1; }
     void operator()(const char*, TimeNs& v) { v.ns = m_in.integer(); }
@@ -116,5 +118,21 @@ public:
 private:
     ByteReader m_in;
 };
+
+// The payload that is nothing but what fields() of it says, and back. `what` it is, as in finished().
+template <class T>
+std::vector<std::byte> payloadOf(const T& all) {
+    WireWriter io;
+    fields(io, all);
+    return io.take();
+}
+template <class T>
+Result<T> payloadAs(const std::vector<std::byte>& payload, const char* what) {
+    WireReader io(payload);
+    T all;
+    fields(io, all);
+    if (const Status good = io.finished(what); !good) return good.error();
+    return all;
+}
 
 }  // namespace stepscope

@@ -21,6 +21,7 @@
 #include "sessions/exporters/ProtoMessage.h"
 #include "sessions/record/ChunkPacking.h"
 #include "sessions/wire/EventWire.h"
+#include "sessions/wire/LineWords.h"
 
 #define FUZZER(name) extern "C" int name(const std::uint8_t* bytes, std::size_t size);
 STEPSCOPE_FUZZERS
@@ -142,8 +143,10 @@ std::vector<std::string> seeds() {
     info.tags = {"a"};
     const FrameBytes begun = eventToBytes(1, SessionStarted{3, std::make_shared<const SessionInfo>(info), false});
     all.push_back('\3' + text(begun));
-    all.push_back('\5' + text(commandToBytes(GenerateText{.prompt = "In the", .stop = {"."}})));
-    all.push_back('\x80' + text(frameOf(FrameType::Event, begun)) + text(frameOf(FrameType::Command, commandToBytes(Flip{"amp", Value{0.5}}))));
+    all.push_back('\5' + text(commandToBytes(1, GenerateText{.prompt = "In the", .stop = {"."}})));
+    all.push_back('\x0b' + text(attachToBytes({300})));
+    all.push_back('\x0d' + text(safeToBytes({.number = 300, .all = true})));
+    all.push_back('\x80' + text(frameOf(FrameType::Event, begun)) + text(frameOf(FrameType::Command, commandToBytes(1, Flip{"amp", Value{0.5}}))));
     all.push_back(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25));
     return all;
 }

@@ -5,6 +5,7 @@
 #include "core/base/Check.h"
 #include "sessions/wire/EventWire.h"
 #include "sessions/wire/Hello.h"
+#include "sessions/wire/LineWords.h"
 #include "sessions/wire/LookWords.h"
 
 namespace {
@@ -70,8 +71,22 @@ void readPayload(const Frame& frame) {
             SS_CHECK(again && again->chunk.kind == one->chunk.kind && again->chunk.bytes == one->chunk.bytes);
             return;
         }
-        default:
-            return readAgain(frame.payload, commandFromBytes, commandToBytes);
+        case FrameType::Attach:
+            return readAgain(frame.payload, attachFromBytes, attachToBytes);
+        case FrameType::Attached:
+            return readAgain(frame.payload, attachedFromBytes, attachedToBytes);
+        case FrameType::Safe:
+            return readAgain(frame.payload, safeFromBytes, safeToBytes);
+        default: {
+            const auto one = commandFromBytes(frame.payload);
+            if (!one) {
+                SS_CHECK(isOneSentence(one));
+                return;
+            }
+            const FrameBytes said = commandToBytes(one->number, one->command);
+            const auto again = commandFromBytes(said);
+            SS_CHECK(again && commandToBytes(again->number, again->command) == said);
+        }
     }
 }
 

@@ -26,7 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kMayTakeToEnd{10'000}, kLookForEnd{5};
+constexpr milliseconds kMayTakeToEnd{10'000}, kMayTakeToHear{2'000}, kLookForEnd{5};
 constexpr std::size_t kMostSaidKept = 4096, kMostSaidTold = 400;  // bytes
 constexpr std::size_t kReadAtOnce = 1 << 16;
 
@@ -127,15 +127,20 @@ Result<std::optional<Frame>> EngineLine::next(milliseconds patience) {
     }
 }
 
-// One look at all descriptors: writes what waits, reads what has come.
-void EngineLine::exchange(milliseconds patience) {
+// Whether there is anything to write, and somebody who reads.
+bool EngineLine::takeUnsent() {
     if (m_written == m_writing.size()) {
         m_writing.clear();
         m_written = 0;
         const std::lock_guard lock(m_mutex);
         m_writing.swap(m_unsent);
     }
-    const bool writes = m_in >= 0 && m_written < m_writing.size();
+    return m_in >= 0 && m_written < m_writing.size();
+}
+
+// One look at all descriptors: writes what waits, reads what has come.
+void EngineLine::exchange(milliseconds patience) {
+    const bool writes = takeUnsent();
     std::array<pollfd, 4> wanted{pollfd{m_out, POLLIN, 0}, pollfd{m_err, POLLIN, 0}, pollfd{m_wake, POLLIN, 0},
                                  pollfd{writes ? m_in : -1, POLLOUT, 0}};
     if (::poll(wanted.data(), wanted.size(), static_cast<int>(patience.count()) + 1) <= 0) return;
@@ -160,6 +165,25 @@ void EngineLine::write() {
         m_written += static_cast<std::size_t>(count);
     else if (count < 0 && !again(errno))
         shut(m_in);  // it reads no more; what it still says is heard
+}
+
+void EngineLine::sayRest() {
+    const auto until = Clock::now() + kMayTakeToHear;
+    while (takeUnsent() && Clock::now() < until) {
+        pollfd room{m_in, POLLOUT, 0};
+        if (::poll(&room, 1, static_cast<int>(kLookForEnd.count())) > 0) write();
+    }
+}
+
+// One that is told to end and still speaks must not wait for its reader.
+void EngineLine::readUnheard() {
+    std::array<char, 4096> piece;
+    while (m_out >= 0) {
+        const ssize_t count = ::read(m_out, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && again(errno)) return;
+        if (count <= 0) shut(m_out);
+    }
 }
 
 void EngineLine::readSaid() {
@@ -187,18 +211,20 @@ std::string EngineLine::lastSaid() const {
 }
 
 std::string EngineLine::end() {
+    sayRest();
     shut(m_in);
-    shut(m_out);
     if (m_process > 0) {
         const auto until = Clock::now() + kMayTakeToEnd;
         pid_t ended = 0;
         while ((ended = ::waitpid(m_process, &m_status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
             if (Clock::now() > until) ::kill(m_process, SIGKILL);
-            readSaid();  // one that says much must not wait for its reader
+            readUnheard();
+            readSaid();
             std::this_thread::sleep_for(kLookForEnd);
         }
         m_process = -1;
     }
+    shut(m_out);
     readSaid();
     shut(m_err);
     if (WIFSIGNALED(m_status)) return fmt::format("was ended by signal {} ({})", WTERMSIG(m_status), ::strsignal(WTERMSIG(m_status)));

@@ -39,14 +39,18 @@ public:
     void send(FrameType type, const FrameBytes& payload);
     // One thread. The next frame, or nothing within that time. An error: what comes is no frame, or nothing more will.
     Result<std::optional<Frame>> next(std::chrono::milliseconds patience);
-    // Says nothing more and waits for the process, which has a moment before it is killed: "was ended by signal 9 (Killed)".
+    bool broken() const { return m_over; }  // next() has failed as nothing more comes, not for what has come
+    // Says what was to be said and nothing more, and waits for the process, which has a moment before it is killed: "was ended by signal 9 (Killed)".
     std::string end();
 
 private:
     EngineLine() = default;
     void exchange(std::chrono::milliseconds patience);
+    bool takeUnsent();
     void write();
+    void sayRest();
     void readSaid();
+    void readUnheard();
     Error gone();
     std::string lastSaid() const;
 

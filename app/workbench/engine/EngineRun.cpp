@@ -14,7 +14,7 @@
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
 #include "sessions/wire/EventWire.h"
-#include "sessions/wire/Hello.h"
+#include "sessions/wire/LineWords.h"
 
 namespace stepscope {
 namespace {
@@ -46,10 +46,10 @@ EngineRun::~EngineRun() {
 void EngineRun::send(Command command) {
     if (std::holds_alternative<Stop>(command)) m_cancelled = true;
     const std::lock_guard lock(m_mutex);
-    if (m_started)
-        m_line->send(FrameType::Command, commandToBytes(command));
-    else
-        m_early.push_back(std::move(command));
+    const NumberedCommand& one = m_unheard.emplace_back(++m_commands, std::move(command));
+    if (m_up) m_line->send(FrameType::Command, commandToBytes(one.number, one.command));
+    if (m_up && !detached()) m_unheard.clear();
+    m_asked.notify_all();
 }
 
 RunSummary EngineRun::wait() {
@@ -86,11 +86,15 @@ void EngineRun::work() {
     try {
         Status spoken = greet();
         if (spoken) spoken = listen();
+        while (!spoken && takesUp()) {
+            if (spoken = takeUp(spoken.error()); !spoken) break;
+            spoken = listen();
+        }
         if (!spoken) fail(spoken.error());
     } catch (const std::exception& thrown) {
         fail(makeError(ErrorCode::Internal, fmt::format("What the engine sent could not be used: {}", thrown.what())));
     }
-    m_line->end();
+    if (!detached()) m_line->end();
     tellForecast();
     if (m_recorder) {
         m_finished = m_recorder->finish();
@@ -99,6 +103,9 @@ void EngineRun::work() {
             m_tee.tell(LogLine{now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
         }
     }
+    // Its end was heard, and all is stored: there is no need to keep it there, too.
+    if (detached() && m_finished && m_heardAll) m_line->send(FrameType::Safe, safeToBytes({.number = m_number, .all = true}));
+    m_line->end();
     m_done = true;
 }
 
@@ -110,9 +117,10 @@ Status EngineRun::greet() {
         const auto frame = m_line->next(kLookAround);
         if (!frame) return frame.error();
         if (*frame) {
-            const auto hello = helloFrom(**frame);
+            auto hello = helloFrom(**frame);
             if (!hello) return hello.error();
-            if (m_request.engineElsewhere) m_where = "It is trained on " + machineWords(hello->host, hello->machine) + ".";
+            m_hello = std::move(*hello);
+            if (m_request.engineElsewhere) m_where = "It is trained on " + machineWords(m_hello.host, m_hello.machine) + ".";
             break;
         }
         if (std::chrono::steady_clock::now() > until)
@@ -121,14 +129,16 @@ Status EngineRun::greet() {
     }
     const std::lock_guard lock(m_mutex);
     m_line->send(FrameType::Start, startToBytes(m_request));
-    for (const Command& command : std::exchange(m_early, {})) m_line->send(FrameType::Command, commandToBytes(command));
-    m_started = true;
+    for (const NumberedCommand& one : m_unheard) m_line->send(FrameType::Command, commandToBytes(one.number, one.command));
+    if (!detached()) m_unheard.clear();
+    m_up = true;
     return {};
 }
 
 Status EngineRun::listen() {
     while (!m_summary) {
         tellStored();
+        tellSafe();
         const auto frame = m_line->next(kLookAround);
         if (!frame) return frame.error();
         if (!*frame) continue;
@@ -143,24 +153,28 @@ Status EngineRun::take(const Frame& frame) {
         case FrameType::Event: {
             auto one = eventFromBytes(frame.payload);
             if (!one) return one.error();
-            if (Status due = expectNumber(one->number); !due) return due;
-            return takeEvent(std::move(one->event));
+            const auto due = expectNumber(one->number);
+            if (!due) return due.error();
+            return *due ? takeEvent(std::move(one->event)) : Status();
         }
         case FrameType::Chunk: {
             auto one = chunkFromBytes(frame.payload);
             if (!one) return one.error();
-            if (Status due = expectNumber(one->number); !due) return due;
-            if (m_began) m_tee.publishChunk(std::make_shared<const Chunk>(std::move(one->chunk)));
+            const auto due = expectNumber(one->number);
+            if (!due) return due.error();
+            if (m_began && *due) m_tee.publishChunk(std::make_shared<const Chunk>(std::move(one->chunk)));
             return {};
         }
         case FrameType::Keep:
             return keep(frame);
         case FrameType::Refused:
+            m_heardAll = true;
             return errorFromBytes(frame.payload);
         case FrameType::Summary: {
             auto summary = summaryFromBytes(frame.payload);
             if (!summary) return summary.error();
             m_summary = std::move(*summary);
+            m_heardAll = true;
             return {};
         }
         default:
@@ -168,11 +182,12 @@ Status EngineRun::take(const Frame& frame) {
     }
 }
 
-Status EngineRun::expectNumber(std::uint64_t number) {
+Result<bool> EngineRun::expectNumber(std::uint64_t number) {
     if (number == m_number + 1) {
         m_number = number;
-        return {};
+        return true;
     }
+    if (detached() && number <= m_number) return false;
     return makeError(ErrorCode::Damaged,
                      fmt::format("The engine sent event {} where {} was due; something of the run is missing.", number, m_number + 1));
 }
@@ -198,17 +213,24 @@ Status EngineRun::takeEvent(Event event) {
 }
 
 Status EngineRun::begin(SessionStarted started) {
+    if (!m_kept) return m_kept;  // one that has not waited for the answer began all the same
     if (m_began || (m_request.record && !m_info)) return makeError(ErrorCode::Damaged, "The engine began a session that was not asked for.");
     if (!started.info->config || !started.info->machine || !m_registry->complete(*started.info->config))
         return makeError(ErrorCode::Damaged, "The engine began a session without settings that can be.");
     if (m_info) started.info = m_info;
+    const std::int64_t there = started.session;
     started.session = m_recorder ? m_recorder->session() : 0;
     started.replay = false;
     m_config = *started.info->config;
     m_began = true;
     const std::shared_ptr<const SessionInfo> info = started.info;
     m_tee.publish(std::move(started));
-    if (!m_where.empty()) m_tee.publish(LogLine{now(), info->firstStep, LogLevel::Info, m_where});
+    if (detached())
+        tell(LogLevel::Info,
+             fmt::format("The run is trained on {} by engine {}, which goes on when the line to it breaks{}.", m_hello.host, m_hello.engine,
+                         there > 0 ? fmt::format("; it is recorded there, too, as session {}, and its checkpoints lie there", there) : ""));
+    else if (!m_where.empty())
+        tell(LogLevel::Info, m_where);
     if (m_recorder && m_request.localWorkers == 1) {
         m_foretold.emplace(database(), m_recorder->session());
         if (const auto said = m_foretold->begin(m_plan, *info->machine, info->trainTokens, info->firstStep))
@@ -221,11 +243,16 @@ Status EngineRun::begin(SessionStarted started) {
 Status EngineRun::keep(const Frame& frame) {
     auto asked = askedFromBytes(frame.payload);
     if (!asked) return asked.error();
-    if (!m_request.record || m_recorder) return strayFrame();
+    if (!m_request.record || (m_recorder && !detached())) return strayFrame();
+    if (m_recorder) {  // said again, as nobody knew whether it had come
+        m_line->send(FrameType::Kept, placeToBytes({.session = m_recorder->session(), .checkpointFolder = {}}));
+        return {};
+    }
     m_clock.set(asked->now);
     asked->info.startedUnixMs = unixMillisecondsNow();
     auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
     if (!recorder) {
+        m_kept = recorder.error();
         m_line->send(FrameType::NotKept, errorToBytes(recorder.error()));
         return {};
     }
@@ -238,11 +265,29 @@ Status EngineRun::keep(const Frame& frame) {
 }
 
 void EngineRun::tellStored() {
-    if (!m_recorder) return;
+    if (!m_recorder || detached()) return;  // its captures and its disk are those there
     const StoredSoFar stored{m_recorder->chunkBytes(), m_recorder->blocked()};
     if (stored == m_stored) return;
     m_stored = stored;
     m_line->send(FrameType::Stored, storedToBytes(stored));
+}
+
+// What is stored here need not be kept there.
+void EngineRun::tellSafe() {
+    if (!detached()) return;
+    if (m_safe.published < 0 && m_number > m_safe.told && std::chrono::steady_clock::now() > m_safe.next) {
+        m_safe.next = std::chrono::steady_clock::now() + kLookAround;
+        m_safe.number = m_number;
+        m_safe.published = m_recorder ? m_recorder->published() : 0;
+    }
+    if (m_safe.published < 0 || (m_recorder && m_recorder->committed() < m_safe.published)) return;
+    m_safe.told = m_safe.number;
+    m_safe.published = -1;
+    m_line->send(FrameType::Safe, safeToBytes({.number = m_safe.told}));
+}
+
+void EngineRun::tell(LogLevel level, std::string text) {
+    m_tee.publish(LogLine{now(), m_tee.lastStep(), level, std::move(text)});
 }
 
 void EngineRun::tellForecast() {

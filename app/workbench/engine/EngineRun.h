@@ -1,8 +1,10 @@
 // EngineRun: a run that a process of its own trains (EngineServer), as this process sees it: events come over a pipe and go the way of those of a
 // LiveRun, through the tee to the recorder here and to the listener. If that process dies, the run has failed with one sentence, what came is stored,
-// and nothing else is lost. One thread speaks with the engine and publishes.
+// and nothing else is lost. Of an engine that outlives its line (detached/) the line is taken up again when it breaks, until a person stops the run.
+// One thread speaks with the engine and publishes.
 #pragma once
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +16,8 @@
 #include "app/workbench/engine/EngineLine.h"
 #include "app/workbench/engine/StartWords.h"
 #include "core/optimizations/registry/Registry.h"
+#include "sessions/wire/EventWire.h"
+#include "sessions/wire/Hello.h"
 
 namespace stepscope {
 
@@ -33,11 +37,27 @@ private:
     Status listen();
     Status take(const Frame& frame);
     Status takeEvent(Event event);
-    Status expectNumber(std::uint64_t number);
+    // Whether it is new: what is said again on a line that was taken up is not.
+    Result<bool> expectNumber(std::uint64_t number);
     Status begin(SessionStarted started);
     Status keep(const Frame& frame);
     void tellStored();
+    void tellSafe();
     void tellForecast();
+    void tell(LogLevel level, std::string text);
+
+    // LineTakenUp.cpp
+    bool detached() const { return !m_hello.engine.empty(); }
+    bool takesUp() const;
+    Status takeUp(const Error& broken);
+    Result<bool> tryAgain();
+    Result<bool> greetAgain();
+    Result<bool> beginAnew();
+    Result<std::optional<Frame>> hear(std::chrono::steady_clock::time_point until);
+    void pauseFor(std::chrono::milliseconds pause);
+    std::vector<std::string> commandToTakeUp() const;
+    Error givenUp() const;
+
     void fail(const Error& error);
     TimeNs now() const;
     std::string database() const { return m_request.database.empty() ? defaultDatabasePath() : m_request.database; }
@@ -52,8 +72,11 @@ private:
     std::atomic<bool> m_done{false};
 
     std::mutex m_mutex;
-    std::vector<Command> m_early;  // under m_mutex: before the engine knows what to train
-    bool m_started = false;
+    std::condition_variable m_asked;  // something was sent while there was no line
+    // Under m_mutex, as is which line m_line is:
+    std::vector<NumberedCommand> m_unheard;  // that the engine may not know of
+    std::uint64_t m_commands = 0;            // number of the newest
+    bool m_up = false;                       // the engine takes commands
 
     // Of the thread; the rest is read after it has ended.
     std::shared_ptr<Recorder> m_recorder;
@@ -62,9 +85,18 @@ private:
     RunConfig m_config;   // as it is now
     std::string m_where;  // a sentence: on which other machine; empty: on this one
     StoredSoFar m_stored;
+    Hello m_hello;        // of the engine
+    Status m_kept;        // here; an error: why not
+    std::string m_tried;  // why the line could not be taken up when that was tried last
+    struct {
+        std::uint64_t told = 0;       // up to which number it is told there that events are stored here,
+        std::uint64_t number = 0;     // and up to which they are
+        std::int64_t published = -1;  //   once so much of what was published is; -1: nothing waits for that
+        std::chrono::steady_clock::time_point next;
+    } m_safe;
     std::uint64_t m_number = 0;  // of the newest event or chunk
     TimeNs m_newest;             // when it happened
-    bool m_began = false, m_ended = false;
+    bool m_began = false, m_ended = false, m_heardAll = false;
     std::optional<RunSummary> m_summary;
     Error m_error;  // of a failed run
     Status m_finished;

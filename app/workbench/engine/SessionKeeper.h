@@ -22,6 +22,8 @@ public:
     virtual Result<SessionPlace> open(const SessionInfo& info, TimeNs now) = 0;
     virtual bool blocked() const = 0;             // as Recorder
     virtual std::int64_t chunkBytes() const = 0;  // as Recorder
+    // It keeps a copy: this process stores the session in its own database, too, and the place that open() told is nothing.
+    virtual bool beside() const { return false; }
 };
 
 }  // namespace stepscope

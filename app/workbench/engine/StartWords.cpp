@@ -10,7 +10,6 @@
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
-namespace {
 
 // What is small and needs no list of its own.
 void fields(auto& io, Like<RunRequest> auto& r) {
@@ -45,24 +44,6 @@ void fields(auto& io, Like<RunSummary> auto& s) {
     io("predicted_memory_bytes", s.predictedMemoryBytes);
     io("lost_checkpoints", s.lostCheckpoints);
 }
-
-template <class T>
-FrameBytes saidIn(const T& all) {
-    WireWriter io;
-    fields(io, all);
-    return io.take();
-}
-
-template <class T>
-Result<T> heardFrom(const FrameBytes& payload, const char* what) {
-    WireReader io(payload);
-    T all;
-    fields(io, all);
-    if (const Status good = io.finished(what); !good) return good.error();
-    return all;
-}
-
-}  // namespace
 
 FrameBytes startToBytes(const RunRequest& request) {
     WireWriter io;
@@ -124,10 +105,10 @@ Result<SessionAsked> askedFromBytes(const FrameBytes& payload) {
 }
 
 FrameBytes placeToBytes(const SessionPlace& place) {
-    return saidIn(place);
+    return payloadOf(place);
 }
 Result<SessionPlace> placeFromBytes(const FrameBytes& payload) {
-    return heardFrom<SessionPlace>(payload, "Where a session is kept");
+    return payloadAs<SessionPlace>(payload, "Where a session is kept");
 }
 
 SessionPlace placeElsewhere(SessionPlace place) {
@@ -151,7 +132,7 @@ Result<SessionPlace> placeHere(SessionPlace place, const std::string& ownDatabas
 }
 
 FrameBytes errorToBytes(const Error& error) {
-    return saidIn(error);
+    return payloadOf(error);
 }
 Error errorFromBytes(const FrameBytes& payload) {
     WireReader io(payload);
@@ -162,17 +143,17 @@ Error errorFromBytes(const FrameBytes& payload) {
 }
 
 FrameBytes storedToBytes(const StoredSoFar& stored) {
-    return saidIn(stored);
+    return payloadOf(stored);
 }
 Result<StoredSoFar> storedFromBytes(const FrameBytes& payload) {
-    return heardFrom<StoredSoFar>(payload, "What is stored");
+    return payloadAs<StoredSoFar>(payload, "What is stored");
 }
 
 FrameBytes summaryToBytes(const RunSummary& summary) {
-    return saidIn(summary);
+    return payloadOf(summary);
 }
 Result<RunSummary> summaryFromBytes(const FrameBytes& payload) {
-    return heardFrom<RunSummary>(payload, "The end of a run");
+    return payloadAs<RunSummary>(payload, "The end of a run");
 }
 
 }  // namespace stepscope

@@ -12,9 +12,10 @@ int g_taken = -1;  // before main there is one thread
 
 bool startsTheEngine(int argc, char** argv) {
     if (argc < 2 || std::strcmp(argv[1], "engine") != 0) return false;
-    // Help is for people, and on stdout.
+    // What is for people is on stdout.
     for (int i = 2; i < argc; ++i)
-        if (std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0) return false;
+        for (const char* forPeople : {"--help", "-h", "--list", "--stop", "--forget"})
+            if (std::strncmp(argv[i], forPeople, std::strlen(forPeople)) == 0) return false;
     return true;
 }
 

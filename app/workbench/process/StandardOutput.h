@@ -4,7 +4,7 @@
 
 namespace stepscope::standard_output {
 
-// Does nothing unless these words start the engine. Needs no library.
+// Does nothing unless these words start an engine or a line to one. Needs no library.
 void take(int argc, char** argv);
 int descriptor();  // of what was descriptor 1; -1: it was not taken
 

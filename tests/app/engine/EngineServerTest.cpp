@@ -158,7 +158,7 @@ TEST(EngineServer, RefusesWhatIsNoFrameAndWhatAnEngineSays) {
     }
     {
         Served served;
-        served.send(FrameType::Command, FrameBytes(3, std::byte{100}));
+        served.send(FrameType::Command, {std::byte{1}, std::byte{100}});
         EXPECT_THAT(served.outcome().error().sentence, HasSubstr("a command that nobody knows"));
     }
 }

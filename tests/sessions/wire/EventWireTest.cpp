@@ -128,27 +128,28 @@ TEST(EventWire, EveryEventComesBackAsItWas) {
 TEST(EventWire, EveryCommandComesBackAsItWas) {
     forEveryCommand([]<class E>(const E&) {
         const Command command = filledCommand<E>();
-        const FrameBytes bytes = commandToBytes(command);
+        const FrameBytes bytes = commandToBytes(9, command);
         const auto back = commandFromBytes(bytes);
         ASSERT_TRUE(back) << command.index() << ": " << back.error().sentence;
-        ASSERT_EQ(back->index(), command.index());
-        EXPECT_EQ(commandToBytes(*back), bytes) << command.index();
+        ASSERT_EQ(back->command.index(), command.index());
+        EXPECT_EQ(back->number, 9u);
+        EXPECT_EQ(commandToBytes(back->number, back->command), bytes) << command.index();
     });
 }
 
 TEST(EventWire, CommandsKeepWhatTheyAskFor) {
     GenerateText text{.prompt = "In the beginning", .tokens = 3, .temperature = 0.1, .topK = 4, .topP = 0.5, .seed = 6, .stop = {"\n", "."}};
     text.repetitionPenalty = 1.5;
-    const auto back = commandFromBytes(commandToBytes(text));
+    const auto back = commandFromBytes(commandToBytes(1, text));
     ASSERT_TRUE(back);
-    const auto& read = std::get<GenerateText>(*back);
+    const auto& read = std::get<GenerateText>(back->command);
     EXPECT_EQ(read.prompt, text.prompt);
     EXPECT_EQ(read.stop, text.stop);
     EXPECT_EQ(read.repetitionPenalty, 1.5);
     EXPECT_EQ(read.seed, 6);
-    EXPECT_EQ(std::get<Capture>(*commandFromBytes(commandToBytes(Capture{.steps = 2, .slowest = false}))).slowest, false);
-    EXPECT_EQ(std::get<Capture>(*commandFromBytes(commandToBytes(Capture{}))).slowest, std::nullopt);
-    EXPECT_EQ(std::get<Flip>(*commandFromBytes(commandToBytes(Flip{"amp", std::string("bf16")}))).value, Value{std::string("bf16")});
+    EXPECT_EQ(std::get<Capture>(commandFromBytes(commandToBytes(1, Capture{.steps = 2, .slowest = false}))->command).slowest, false);
+    EXPECT_EQ(std::get<Capture>(commandFromBytes(commandToBytes(1, Capture{}))->command).slowest, std::nullopt);
+    EXPECT_EQ(std::get<Flip>(commandFromBytes(commandToBytes(1, Flip{"amp", std::string("bf16")}))->command).value, Value{std::string("bf16")});
 }
 
 TEST(EventWire, NumbersKeepEveryBit) {
@@ -229,7 +230,7 @@ TEST(EventWire, WhatIsCutShortOrHasMoreBehindItIsOneSentenceWithThePlace) {
         EXPECT_THAT(eventFromBytes(bytes).error().sentence, EndsWith("more bytes follow than belong to it."));
     });
     forEveryCommand([]<class E>(const E&) {
-        FrameBytes bytes = commandToBytes(filledCommand<E>());
+        FrameBytes bytes = commandToBytes(1, filledCommand<E>());
         for (std::size_t size = 0; size < bytes.size(); ++size)
             EXPECT_FALSE(commandFromBytes(FrameBytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)))) << size;
         bytes.push_back(std::byte{0});
@@ -245,7 +246,7 @@ FrameBytes bytesOf(std::initializer_list<int> all) {
 
 TEST(EventWire, WhatCannotBeIsRefusedByName) {
     EXPECT_THAT(eventFromBytes(bytesOf({1, 100})).error().sentence, HasSubstr("an event that nobody knows"));
-    EXPECT_THAT(commandFromBytes(bytesOf({100})).error().sentence, HasSubstr("a command that nobody knows"));
+    EXPECT_THAT(commandFromBytes(bytesOf({1, 100})).error().sentence, HasSubstr("a command that nobody knows"));
     EXPECT_THAT(eventFromBytes(eventToBytes(1, LogLine{.at = {-1}, .text = "x"})).error().sentence, HasSubstr("before its session began"));
     ExperimentJudged judged;
     judged.outcome = "faster";
@@ -261,6 +262,7 @@ TEST(EventWire, WhatCannotBeIsRefusedByName) {
     EXPECT_THAT(eventFromBytes(eventToBytes(1, SessionStarted{1, std::make_shared<const SessionInfo>(info), false})).error().sentence,
                 HasSubstr("a machine that cannot be"));
     WireWriter text;  // GenerateText's fields up to its list of stops
+    text.bytes().whole(1);
     text.bytes().whole(7);
     text("prompt", std::string());
     text("tokens", std::int64_t{1});

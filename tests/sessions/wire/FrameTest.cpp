@@ -124,7 +124,7 @@ TEST(HelloFrame, OfAnotherVersionIsRefusedByOneSentenceThatNamesBoth) {
     later.bytes().text("10.0");
     later.bytes().text("what nobody knows yet");
     EXPECT_THAT(helloFrom({.type = FrameType::Hello, .version = 7, .payload = later.take()}).error().sentence,
-                AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol 1)")));
+                AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol 2)")));
 }
 
 TEST(HelloFrame, OfAnotherBuildWithOtherFieldsIsRefused) {

@@ -1,0 +1,32 @@
+// EngineOutlet: what an engine that runs apart says: numbers what happens, so that whoever reads knows that none is missing, and leaves where the
+// frames go to who is one (a pipe in EngineServer.cpp, a journal in detached/). Any thread.
+#pragma once
+#include <cstdint>
+#include <mutex>
+
+#include "core/events/EventSink.h"
+#include "sessions/wire/Frame.h"
+
+namespace stepscope {
+
+class EngineOutlet : public EventSink {
+public:
+    void publish(Event event) override;
+    void publishChunk(ChunkPtr chunk) override;
+    // What is no event. Of one that nobody reads any more nothing is written, and nothing fails.
+    virtual void send(FrameType type, const FrameBytes& payload);
+    // Whoever publishes must not wait for a disk any longer: the run is to stop.
+    virtual void stopping() {}
+
+protected:
+    // One at a time. number: of an event or a chunk; 0 of all else.
+    virtual void write(FrameType type, const FrameBytes& payload, std::uint64_t number) = 0;
+
+private:
+    void writeNumbered(FrameType type, const FrameBytes& payload);
+
+    std::mutex m_mutex;
+    std::uint64_t m_number = 0;  // under m_mutex
+};
+
+}  // namespace stepscope

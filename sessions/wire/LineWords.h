@@ -1,0 +1,29 @@
+// What the two sides say when the line to an engine that outlives it is taken up again (app/workbench/engine/detached): what each has heard, so that
+// nothing is lost and nothing happens twice. What is read is a stranger's. Pure functions; any thread.
+#pragma once
+#include <cstdint>
+
+#include "sessions/wire/Frame.h"
+
+namespace stepscope {
+
+struct Attach {
+    std::uint64_t number = 0;  // of the newest event or chunk that this side has; 0: none
+};
+FrameBytes attachToBytes(const Attach& attach);
+Result<Attach> attachFromBytes(const FrameBytes& payload);
+
+struct Attached {
+    std::uint64_t commands = 0;  // number of the newest command that was heard; 0: none
+};
+FrameBytes attachedToBytes(const Attached& attached);
+Result<Attached> attachedFromBytes(const FrameBytes& payload);
+
+struct Safe {
+    std::uint64_t number = 0;  // up to which events and chunks are stored
+    bool all = false;          // so is how it ended: nothing need be kept
+};
+FrameBytes safeToBytes(const Safe& safe);
+Result<Safe> safeFromBytes(const FrameBytes& payload);
+
+}  // namespace stepscope

@@ -1,0 +1,444 @@
+// An engine that outlives its line: the line is cut at any moment and nothing is lost and nothing happens twice, and whatever else becomes of engine
+// or line is one sentence. Real processes; what stands in for ssh is the command itself. CTest.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "app/workbench/engine/EngineLine.h"
+#include "app/workbench/engine/StartWords.h"
+#include "app/workbench/engine/detached/EngineFolder.h"
+#include "app/workbench/engine/detached/Journal.h"
+#include "core/trace/LodCodec.h"
+#include "sessions/wire/EventWire.h"
+#include "sessions/wire/Hello.h"
+#include "sessions/wire/LineWords.h"
+#include "tests/app/engine/EngineFixture.h"
+
+namespace stepscope {
+namespace {
+
+using std::chrono::milliseconds;
+using test::Ear;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class Detached : public test::EngineRuns {
+protected:
+    Detached() {
+        // Longer than the path of a socket may be.
+        m_data = path(std::string(90, 'a') + "/" + std::string(90, 'b'));
+        ::setenv("XDG_DATA_HOME", m_data.c_str(), 1);
+        std::signal(SIGPIPE, SIG_IGN);
+    }
+    ~Detached() override {
+        for (const ListedEngine& one : listEngines()) killEngine(one.id);
+        ::unsetenv("XDG_DATA_HOME");
+    }
+
+    // While the file "cut" is there nobody can be reached.
+    std::vector<std::string> command() const {
+        return {"sh", "-c", "test -e '" + path("cut") + "' && { echo 'No route to host' >&2; exit 255; }; exec '" STEPSCOPE_CLI "' engine --detach"};
+    }
+    RunRequest askedThere(std::int64_t steps) const {
+        RunRequest request = asked(steps, command());
+        request.enginePause = milliseconds(1);
+        return request;
+    }
+    static bool cutLine() {
+        const auto lines = children();
+        for (const pid_t line : lines) ::kill(line, SIGKILL);
+        return !lines.empty();
+    }
+    void cutForLong() const {
+        std::ofstream(path("cut")) << "x";
+        cutLine();
+    }
+    void mend() const { std::filesystem::remove(path("cut")); }
+
+    static std::string onlyEngine() {
+        const auto all = listEngines();
+        EXPECT_EQ(all.size(), 1u);
+        return all.empty() ? std::string() : all.front().id;
+    }
+    static void waitForEnd(const std::string& id) {
+        const auto folder = EngineFolder::open(id);
+        while (folder && folder->engine()) std::this_thread::sleep_for(milliseconds(10));
+    }
+    static void killEngine(const std::string& id) {
+        const auto folder = EngineFolder::open(id);
+        const auto process = folder ? folder->engine() : std::nullopt;
+        if (process == ::getpid()) return;
+        if (process && *process > 0) ::kill(*process, SIGKILL);
+        waitForEnd(id);
+    }
+    static void waitUntilThereAreNone() {
+        for (int i = 0; i < 2'000 && !listEngines().empty(); ++i) std::this_thread::sleep_for(milliseconds(10));
+        EXPECT_THAT(listEngines(), IsEmpty());
+    }
+    // What the engine's own machine has stored.
+    static std::vector<SessionSummary> storedThere() {
+        const auto reader = SessionReader::open(defaultDatabasePath());
+        return reader ? (*reader)->list().value() : std::vector<SessionSummary>();
+    }
+    template <class E>
+    static std::vector<E> storedEvents(const std::string& database, std::int64_t session) {
+        std::vector<E> all;
+        const auto reader = SessionReader::open(database);
+        const auto events =
+            reader ? (*reader)->events(session, 0, std::numeric_limits<std::int64_t>::max()) : Result<std::vector<Event>>(reader.error());
+        if (!events) return all;
+        for (const Event& event : *events)
+            if (const auto* one = std::get_if<E>(&event)) all.push_back(*one);
+        return all;
+    }
+    static std::vector<std::uint64_t> storedLosses(const std::string& database, std::int64_t session) {
+        std::vector<std::uint64_t> bits;
+        for (const StepDone& step : storedEvents<StepDone>(database, session)) bits.push_back(std::bit_cast<std::uint64_t>(step.loss));
+        return bits;
+    }
+
+    // Bulk data as it was told, without what each recorder makes of it.
+    static std::vector<ChunkLane> toldLanes(const std::string& database, std::int64_t session) {
+        const auto reader = SessionReader::open(database);
+        auto lanes = reader ? (*reader)->chunkLanes(session).value() : std::vector<ChunkLane>();
+        std::erase_if(lanes, [](const ChunkLane& lane) { return lane.kind.starts_with("lod") || lane.kind == kNames || lane.kind == kKin; });
+        return lanes;
+    }
+
+    std::string m_data;
+};
+
+// Speaks to an engine byte by byte, on a line of its own.
+class Stranger {
+public:
+    explicit Stranger(const std::string& id) {
+        auto line = EngineLine::start({STEPSCOPE_CLI, "engine", "--attach", id});
+        if (line) m_line = std::move(*line);
+    }
+    void send(FrameType type, const FrameBytes& payload) { m_line->send(type, payload); }
+    std::optional<Frame> next() {
+        for (int i = 0; i < 100; ++i) {
+            auto frame = m_line->next(milliseconds(200));
+            if (!frame) return std::nullopt;
+            if (*frame) return std::move(**frame);
+        }
+        return std::nullopt;
+    }
+    std::string refusal() {
+        while (auto frame = next())
+            if (frame->type == FrameType::Refused) return errorFromBytes(frame->payload).sentence;
+        return {};
+    }
+
+private:
+    std::unique_ptr<EngineLine> m_line;
+};
+
+TEST_F(Detached, TrainsTheSameRunAndIsStoredOnBothSides) {
+    Ear here, there;
+    ASSERT_EQ(start(asked(30, {}), here)->wait().state, RunState::Finished);
+    const RunSummary apart = start(askedThere(30), there)->wait();
+    ASSERT_EQ(apart.state, RunState::Finished) << apart.why;
+    EXPECT_EQ(there.losses(), here.losses());
+    ASSERT_EQ(storedThere().size(), 1u);
+    EXPECT_EQ(storedThere()[0].state, RunState::Finished);
+    EXPECT_EQ(storedLosses(defaultDatabasePath(), storedThere()[0].id), here.losses());
+    EXPECT_EQ(storedLosses(path("sessions.db"), apart.session), here.losses());
+    EXPECT_THAT(there.log(), Contains(HasSubstr("it is recorded there, too, as session 1")));
+    waitUntilThereAreNone();
+    EXPECT_TRUE(children().empty());
+}
+
+TEST_F(Detached, CutAtFiftyRandomMomentsLosesNothingAndTellsNothingTwice) {
+    constexpr int kCuts = 50;
+    Ear ear;
+    RunRequest request = askedThere(1'000'000);
+    request.capture = Capture{.steps = 200, .firstStep = 50};
+    const auto run = start(request, ear);
+    ASSERT_TRUE(ear.waitForStep(1));
+    std::mt19937_64 random(20261125);
+    for (int cuts = 0; cuts < kCuts;) {
+        std::this_thread::sleep_for(milliseconds(random() % 900));
+        cuts += cutLine() ? 1 : 0;
+    }
+    const std::int64_t reached = ear.all<StepDone>().back().step;
+    ASSERT_TRUE(ear.waitForStep(reached + 20));
+    run->send(Stop{});
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Stopped) << summary.why;
+    EXPECT_THAT(ear.log(), Contains(HasSubstr("The line to the engine has broken; the run goes on there. Trying again.")));
+
+    // Of this run, what its own machine has; of any run, what one without a line has.
+    const auto steps = ear.all<StepDone>();
+    for (std::size_t i = 0; i < steps.size(); ++i) ASSERT_EQ(steps[i].step, static_cast<std::int64_t>(i) + 1);
+    ASSERT_EQ(storedThere().size(), 1u);
+    const std::int64_t there = storedThere()[0].id;
+    EXPECT_EQ(storedLosses(defaultDatabasePath(), there), ear.losses());
+    EXPECT_EQ(storedLosses(path("sessions.db"), summary.session), ear.losses());
+    EXPECT_EQ(storedEvents<ValidationDone>(path("sessions.db"), summary.session).size(),
+              storedEvents<ValidationDone>(defaultDatabasePath(), there).size());
+    const auto lanesHere = toldLanes(path("sessions.db"), summary.session), lanesThere = toldLanes(defaultDatabasePath(), there);
+    ASSERT_EQ(lanesHere.size(), lanesThere.size());
+    ASSERT_FALSE(lanesHere.empty());
+    for (std::size_t i = 0; i < lanesHere.size(); ++i) {
+        EXPECT_EQ(lanesHere[i].kind, lanesThere[i].kind);
+        EXPECT_EQ(lanesHere[i].chunks, lanesThere[i].chunks) << lanesHere[i].kind;
+        EXPECT_EQ(lanesHere[i].records, lanesThere[i].records) << lanesHere[i].kind;
+        EXPECT_EQ(lanesHere[i].bytes, lanesThere[i].bytes) << lanesHere[i].kind;
+    }
+    Ear uncut;
+    const auto plain = start(asked(1'000'000, {}), uncut);
+    const auto compared = static_cast<std::size_t>(std::min<std::int64_t>(reached, 3'000));
+    ASSERT_TRUE(uncut.waitForStep(static_cast<std::int64_t>(compared)));
+    plain->send(Stop{});
+    (void)plain->wait();
+    auto expected = uncut.losses(), heard = ear.losses();
+    expected.resize(compared);
+    heard.resize(compared);
+    EXPECT_EQ(heard, expected);
+    waitUntilThereAreNone();
+}
+
+TEST_F(Detached, GoesOnWithoutItsLineAndIsCaughtUpWith) {
+    Ear ear;
+    const auto run = start(askedThere(800), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    const std::string id = onlyEngine();
+    cutForLong();
+    ASSERT_TRUE(ear.waitForLog("No route to host")) << "why the line cannot be taken up is told";
+    waitForEnd(id);
+    ASSERT_EQ(storedThere().size(), 1u);
+    EXPECT_EQ(storedThere()[0].state, RunState::Finished) << "it went on there, and to its end";
+    EXPECT_LT(ear.losses().size(), 800u);
+    mend();
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Finished) << summary.why;
+    EXPECT_EQ(ear.losses().size(), 800u);
+    EXPECT_EQ(ear.losses(), storedLosses(defaultDatabasePath(), storedThere()[0].id));
+    EXPECT_GT(summary.peakMemoryBytes, 0);
+    waitUntilThereAreNone();
+}
+
+TEST_F(Detached, ACommandGivenWhileTheLineIsCutIsCarriedOutOnceWhenItIsBack) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    cutForLong();
+    ASSERT_TRUE(ear.waitForLog("No route to host"));
+    run->send(Flip{"amp", std::string("bf16")});
+    run->send(Flip{"amp", std::string("off")});
+    mend();
+    ASSERT_TRUE(ear.waitFor([](const Event& event) {
+        const auto* applied = std::get_if<SwitchApplied>(&event);
+        return applied != nullptr && applied->to == Value{std::string("off")};
+    }));
+    cutLine();
+    ASSERT_TRUE(ear.waitForStep(ear.all<StepDone>().back().step + 20));
+    run->send(Stop{});
+    EXPECT_EQ(run->wait().state, RunState::Stopped);
+    EXPECT_EQ(ear.all<SwitchApplied>().size(), 2u);
+}
+
+TEST_F(Detached, StoppedWhileTheLineIsCutSaysThatTheRunGoesOnAndHowToReachIt) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    const std::string id = onlyEngine();
+    cutForLong();
+    ASSERT_TRUE(ear.waitForLog("No route to host"));
+    run->send(Stop{});
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Stopped);
+    EXPECT_THAT(ear.log(), Contains(AllOf(HasSubstr("it goes on there"), HasSubstr("engine --list"), HasSubstr("engine --stop " + id))));
+    ASSERT_EQ(listEngines().size(), 1u);
+    EXPECT_TRUE(listEngines()[0].lives);
+    EXPECT_THAT(listEngines()[0].description, HasSubstr("session 1"));
+    ASSERT_EQ(std::system(("'" STEPSCOPE_CLI "' engine --list | grep -q '" + id + "  lives  session 1'").c_str()), 0);
+    ASSERT_EQ(std::system(("'" STEPSCOPE_CLI "' engine --stop " + id).c_str()), 0);
+    waitForEnd(id);
+    EXPECT_EQ(storedThere().at(0).state, RunState::Stopped);
+    ASSERT_EQ(listEngines().size(), 1u) << "what nobody has fetched is kept";
+    EXPECT_FALSE(listEngines()[0].heard);
+    ASSERT_EQ(std::system(("'" STEPSCOPE_CLI "' engine --forget " + id).c_str()), 0);
+    EXPECT_THAT(listEngines(), IsEmpty());
+}
+
+TEST_F(Detached, OneThatWasKilledLeavesAllThatItSaid) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(5));
+    const std::string id = onlyEngine();
+    cutForLong();
+    ASSERT_TRUE(ear.waitForLog("No route to host"));
+    const std::size_t before = ear.losses().size();
+    std::this_thread::sleep_for(milliseconds(500));
+    killEngine(id);
+    mend();
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, AllOf(HasSubstr("The engine " + id), HasSubstr("ended before its run was over")));
+    EXPECT_GT(ear.losses().size(), before);
+    const auto there = storedLosses(defaultDatabasePath(), storedThere().at(0).id);
+    ASSERT_GE(ear.losses().size(), there.size()) << "the journal is ahead of its recorder";
+    auto heard = ear.losses();
+    heard.resize(there.size());
+    EXPECT_EQ(heard, there);
+    EXPECT_EQ(storedLosses(path("sessions.db"), summary.session), ear.losses());
+    waitUntilThereAreNone();
+}
+
+TEST_F(Detached, TheNewerOfTwoLinesHasItAndTheOtherIsTold) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    const std::string id = onlyEngine();
+    Stranger other(id);
+    other.send(FrameType::Attach, attachToBytes({0}));
+    for (const FrameType expected : {FrameType::Hello, FrameType::Attached, FrameType::Event}) {
+        const auto frame = other.next();
+        ASSERT_TRUE(frame);
+        ASSERT_EQ(frame->type, expected);
+        const bool event = frame->type == FrameType::Event;
+        EXPECT_TRUE(!event || eventFromBytes(frame->payload)->number == 1u) << "it is told all from the beginning";
+    }
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, AllOf(HasSubstr("Another program has taken up the line"), HasSubstr("the run goes on there")));
+    EXPECT_TRUE(EngineFolder::open(id)->engine());
+}
+
+TEST_F(Detached, WhateverAStrangerSaysOnALineHurtsNobody) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    const std::string id = onlyEngine();
+    const auto refused = [&](FrameType type, const FrameBytes& payload) {
+        Stranger stranger(id);
+        stranger.send(type, payload);
+        return stranger.refusal();
+    };
+    EXPECT_THAT(refused(FrameType::Attach, attachToBytes({1'000'000'000})), HasSubstr("The other side has heard event 1000000000 of this engine"));
+    EXPECT_THAT(refused(FrameType::Attach, {std::byte{0x80}}), HasSubstr("damaged at byte 1"));
+    EXPECT_THAT(refused(FrameType::Safe, safeToBytes({.number = 1, .all = true})), HasSubstr("has its run already"));
+    EXPECT_THAT(refused(FrameType::Start, startToBytes(asked(1))), HasSubstr("has its run already"));
+    EXPECT_THAT(refused(FrameType::Summary, {}), HasSubstr("has its run already"));
+    Stranger none("0123456789abcdef");
+    EXPECT_THAT(none.refusal(), HasSubstr("There is no engine 0123456789abcdef"));
+    Stranger odd("../../etc");
+    EXPECT_THAT(odd.refusal(), HasSubstr("\"../../etc\" is no engine's name"));
+    ASSERT_TRUE(ear.waitForStep(ear.all<StepDone>().back().step + 20)) << "the run and its line have not noticed";
+    run->send(Stop{});
+    EXPECT_EQ(run->wait().state, RunState::Stopped);
+    EXPECT_THAT(ear.log(), Not(Contains(HasSubstr("has broken"))));
+}
+
+TEST_F(Detached, AnEngineOfAnotherVersionIsNamedWhenItsLineIsTakenUp) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    const std::string id = onlyEngine();
+    cutForLong();
+    ASSERT_TRUE(ear.waitForLog("No route to host"));
+    killEngine(id);
+    Hello other = ownHello({});
+    other.program = "9.8.7";
+    const FrameBytes frame = frameOf(FrameType::Hello, helloToBytes(other));
+    std::ofstream(EngineFolder::open(id)->file(kEngineHello), std::ios::binary)
+        .write(reinterpret_cast<const char*>(frame.data()), static_cast<std::streamsize>(frame.size()));
+    mend();
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, HasSubstr("Stepscope 9.8.7 (protocol 2) and this program is Stepscope"));
+}
+
+TEST_F(Detached, OneThatIsAskedForNoRunEndsWithItsLine) {
+    auto line = EngineLine::start({STEPSCOPE_CLI, "engine", "--detach"});
+    ASSERT_TRUE(line);
+    std::optional<Frame> first;
+    for (int i = 0; i < 100 && !first; ++i) first = (*line)->next(milliseconds(200)).value();
+    ASSERT_TRUE(first);
+    const auto hello = helloFrom(*first);
+    ASSERT_TRUE(hello) << hello.error().sentence;
+    EXPECT_EQ(hello->engine, onlyEngine());
+    struct stat status {};
+    ASSERT_EQ(::stat(EngineFolder::open(hello->engine)->path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700u);
+    (*line)->end();
+    waitUntilThereAreNone();
+}
+
+TEST_F(Detached, FoldersOfDaysAgoWithNothingToTellAreRemovedAndNoOthers) {
+    const auto old = EngineFolder::make(), told = EngineFolder::make(), lives = EngineFolder::make(), fresh = EngineFolder::make();
+    ASSERT_TRUE(old && told && lives && fresh);
+    Journal::create(told->path()).value()->append(FrameType::Event, {std::byte{1}}, 1);
+    const auto lock = lives->lock();
+    ASSERT_TRUE(lock);
+    for (const auto* folder : {&*old, &*told, &*lives})
+        std::filesystem::last_write_time(folder->path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(8 * 24));
+    removeOldEngines();
+    std::vector<std::string> left;
+    for (const ListedEngine& one : listEngines()) left.push_back(one.id);
+    EXPECT_THAT(left, UnorderedElementsAre(told->id(), lives->id(), fresh->id()));
+    std::filesystem::remove_all(lives->path());  // it is this process that "lives" there
+}
+
+TEST_F(Detached, AFullDiskThereIsToldAndLosesNothing) {
+    Ear ear;
+    // Of the journal, 16 kB at most.
+    RunRequest request = asked(300, {"sh", "-c", "ulimit -f 32; exec '" STEPSCOPE_CLI "' engine --detach"});
+    request.record = false;
+    const RunSummary summary = start(std::move(request), ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Finished) << summary.why;
+    EXPECT_EQ(ear.losses().size(), 300u);
+    EXPECT_THAT(ear.log(), Contains(AllOf(HasSubstr("What the engine says cannot be kept in"), HasSubstr("File too large"))));
+    waitUntilThereAreNone();
+}
+
+TEST_F(Detached, AMachineWhereItCannotKeepAnythingIsOneSentence) {
+    Ear ear;
+    const RunSummary summary = start(asked(3, {"env", "XDG_DATA_HOME=/proc/self/nowhere", STEPSCOPE_CLI, "engine", "--detach"}), ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, HasSubstr("The engine's folder \"/proc/self/nowhere/stepscope/engines/"));
+}
+
+TEST_F(Detached, WhatOnlyDetachStartsIsNothingForAPerson) {
+    Ear ear;
+    const std::string shell = "'" STEPSCOPE_CLI "' engine --own 0123456789abcdef";
+    const RunSummary summary = failedWith(shell, ear);
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, HasSubstr("engine --own is for engine --detach alone"));
+}
+
+TEST_F(Detached, ADatabaseHereThatCannotBeOpenedLeavesNoRunThere) {
+    std::ofstream(path("sessions.db")) << std::string(5000, 'x');
+    Ear ear;
+    const RunSummary summary = start(askedThere(30), ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_EQ(ear.all<StateChanged>().back().subject.kind, Subject::Kind::Database);
+    EXPECT_THAT(storedThere(), IsEmpty());
+}
+
+TEST_F(Detached, UnrecordedItIsStoredNowhereAndHeardAllTheSame) {
+    Ear ear;
+    RunRequest request = askedThere(300);
+    request.record = false;
+    const auto run = start(std::move(request), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    cutLine();
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Finished) << summary.why;
+    EXPECT_EQ(ear.losses().size(), 300u);
+    EXPECT_THAT(storedThere(), IsEmpty());
+    waitUntilThereAreNone();
+}
+
+}  // namespace
+}  // namespace stepscope
