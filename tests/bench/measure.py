@@ -134,13 +134,16 @@ class Sliced:
         self._said = tempfile.TemporaryFile('w+')
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said, env=environment)
 
+    def tell(self, what):
+        os.kill(self.process.pid, what)
+
     def go(self, seconds):
         before = main_thread_cpu(self.process.pid)
-        os.kill(self.process.pid, signal.SIGCONT)
+        self.tell(signal.SIGCONT)
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            os.kill(self.process.pid, signal.SIGSTOP)
+            self.tell(signal.SIGSTOP)
             self.main_cpu += main_thread_cpu(self.process.pid) - before
             self.ran += seconds
             return
@@ -149,7 +152,7 @@ class Sliced:
 
     def end(self):
         """Stops the run as Ctrl-C would and returns the step times."""
-        os.kill(self.process.pid, signal.SIGCONT)
+        self.tell(signal.SIGCONT)
         self.process.send_signal(signal.SIGINT)
         self.process.wait(60)
         return self.step_times()
