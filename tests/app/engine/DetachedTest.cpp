@@ -45,7 +45,9 @@ protected:
 
     // While the file "cut" is there nobody can be reached.
     std::vector<std::string> command() const {
-        return {"sh", "-c", "test -e '" + path("cut") + "' && { echo 'No route to host' >&2; exit 255; }; exec '" STEPSCOPE_CLI "' engine --detach"};
+        return {"sh", "-c",
+                "test -e '" + path("cut") + "' && { echo 'No route to host' >&2; exit 255; }; test -e '" + path("banner") +
+                    "' && echo 'Last login: today'; exec '" STEPSCOPE_CLI "' engine --detach"};
     }
     RunRequest askedThere(std::int64_t steps) const {
         RunRequest request = asked(steps, command());
@@ -224,6 +226,20 @@ TEST_F(Detached, GoesOnWithoutItsLineAndIsCaughtUpWith) {
     EXPECT_EQ(ear.losses().size(), 800u);
     EXPECT_EQ(ear.losses(), storedLosses(defaultDatabasePath(), storedThere()[0].id));
     EXPECT_GT(summary.peakMemoryBytes, 0);
+    waitUntilThereAreNone();
+}
+
+TEST_F(Detached, AMachineThatSuddenlyPrintsABannerIsToldAndTriedAgain) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    std::ofstream(path("banner")) << "x";
+    ASSERT_TRUE(cutLine());
+    ASSERT_TRUE(ear.waitForLog("it began with \"Last login: today\""));
+    std::filesystem::remove(path("banner"));
+    ASSERT_TRUE(ear.waitForLog("The line to the engine is there again."));
+    run->send(Stop{});
+    EXPECT_EQ(run->wait().state, RunState::Stopped);
     waitUntilThereAreNone();
 }
 

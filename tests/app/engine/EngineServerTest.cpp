@@ -163,6 +163,32 @@ TEST(EngineServer, RefusesWhatIsNoFrameAndWhatAnEngineSays) {
     }
 }
 
+TEST(EngineServer, CarriesOutEachCommandOnceAndKnowsWhenOneIsMissing) {
+    {
+        Served served;
+        served.send(FrameType::Start, startToBytes(tiny(1'000'000)));
+        ASSERT_TRUE(served.nextOf(FrameType::Event));
+        served.send(FrameType::Command, commandToBytes(1, Flip{"amp", std::string("bf16")}));
+        served.send(FrameType::Command, commandToBytes(1, Flip{"amp", std::string("off")}));
+        int applied = 0, stepsAfter = 0;
+        for (auto frame = served.next(); frame && stepsAfter < 20; frame = served.next()) {
+            if (frame->type != FrameType::Event) continue;
+            const Event event = eventFromBytes(frame->payload)->event;
+            applied += std::holds_alternative<SwitchApplied>(event) ? 1 : 0;
+            stepsAfter += applied > 0 && std::holds_alternative<StepDone>(event) ? 1 : 0;
+        }
+        EXPECT_EQ(applied, 1) << "said again, it is the same command";
+        served.send(FrameType::Command, commandToBytes(2, Stop{}));
+        const auto summary = served.nextOf(FrameType::Summary);
+        ASSERT_TRUE(summary);
+        EXPECT_EQ(summaryFromBytes(summary->payload)->state, RunState::Stopped);
+    }
+    Served served;
+    served.send(FrameType::Command, commandToBytes(1, Pause{}));
+    served.send(FrameType::Command, commandToBytes(3, Pause{}));
+    EXPECT_THAT(served.outcome().error().sentence, HasSubstr("command 3 where 2 was due"));
+}
+
 TEST(EngineServer, TellsWhyARunCannotBe) {
     Served served;
     RunRequest request = tiny(5);

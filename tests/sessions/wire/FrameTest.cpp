@@ -4,6 +4,7 @@
 #include "sessions/wire/EventWire.h"
 #include "sessions/wire/Frame.h"
 #include "sessions/wire/Hello.h"
+#include "sessions/wire/LineWords.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -138,6 +139,45 @@ TEST(HelloFrame, ThatIsDamagedOrAnotherFrameIsRefused) {
     cut.payload.pop_back();
     EXPECT_THAT(helloFrom(cut).error().sentence, HasSubstr("The engine's first frame from the other side is damaged at byte "));
     EXPECT_THAT(helloFrom({.type = FrameType::Event, .payload = {}}).error().sentence, HasSubstr("its first frame does not say who it is"));
+}
+
+TEST(HelloFrame, NamesAnEngineByWhatMayStandInACommand) {
+    Hello named = ownHello({});
+    named.engine = "0123456789abcdef";
+    ASSERT_TRUE(helloFrom(hello(named)));
+    EXPECT_EQ(helloFrom(hello(named))->engine, named.engine);
+    for (const char* other : {"; rm -rf ~ #abcd", "0123456789ABCDEF", "0123456789abcde", "--forget=abcdef0"}) {
+        named.engine = other;
+        EXPECT_THAT(helloFrom(hello(named)).error().sentence, HasSubstr("a name that no engine has")) << other;
+    }
+    named.engine = std::string(17, 'a');
+    EXPECT_THAT(helloFrom(hello(named)).error().sentence, HasSubstr("a text is longer than it can be"));
+}
+
+template <class T>
+void expectCutsRefused(const FrameBytes& whole, Result<T> (*from)(const FrameBytes&)) {
+    for (std::size_t size = 0; size < whole.size(); ++size)
+        EXPECT_THAT(from(FrameBytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))).error().sentence,
+                    HasSubstr("from the other side is damaged at byte "));
+    FrameBytes more = whole;
+    more.push_back(std::byte{0});
+    EXPECT_THAT(from(more).error().sentence, HasSubstr("more bytes follow than belong to it."));
+}
+
+TEST(LineWords, ComeBackAsTheyWereAndCutShortAreOneSentence) {
+    constexpr std::uint64_t kNumber = 123'456'789'012;
+    EXPECT_EQ(attachFromBytes(attachToBytes({kNumber}))->number, kNumber);
+    EXPECT_EQ(attachedFromBytes(attachedToBytes({kNumber}))->commands, kNumber);
+    for (const bool all : {false, true}) {
+        const auto safe = safeFromBytes(safeToBytes({.number = kNumber, .all = all}));
+        ASSERT_TRUE(safe);
+        EXPECT_EQ(safe->number, kNumber);
+        EXPECT_EQ(safe->all, all);
+    }
+    expectCutsRefused(attachToBytes({kNumber}), &attachFromBytes);
+    expectCutsRefused(attachedToBytes({kNumber}), &attachedFromBytes);
+    expectCutsRefused(safeToBytes({.number = kNumber}), &safeFromBytes);
+    EXPECT_THAT(safeFromBytes({std::byte{1}, std::byte{2}}).error().sentence, HasSubstr("what is neither yes nor no"));
 }
 
 }  // namespace
