@@ -60,7 +60,9 @@ struct RunRequest {
     std::vector<std::string> engine{};
     bool engineElsewhere = false;                  // on another machine: its checkpoints lie there
     std::chrono::milliseconds enginePause{1'000};  // before a line that broke is tried again; then twice as long each time, up to half a minute
-    SessionKeeper* keeper = nullptr;               // in that process: who keeps the session, in place of a database; outlives the run
+    // After Stop: how long nothing may come from it before it is ended. Samples of the device come twice a second, however long a step takes.
+    std::chrono::milliseconds engineSilence{30'000};
+    SessionKeeper* keeper = nullptr;  // in that process: who keeps the session, in place of a database; outlives the run
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?

@@ -27,7 +27,7 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         theme("theme", "light, dark or system.", "THEME"), screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
         after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
         engine("engine", "Train in a process of its own: if it is killed, or a driver takes it down, the window stays."),
-        engineOn("engine-on", "Train on another machine, by your own ssh: ssh HOST stepscope-cli engine. It asks for no password.", "HOST"),
+        engineOn("engine-on", "Train on another machine, by your own ssh: ssh HOST stepscope-cli engine --detach. It asks for no password.", "HOST"),
         engineCommand("engine-command", "The same by a command of your own, parted into words as a shell would: 'ssh rack bin/stepscope-cli engine'.",
                       "WORDS"),
         canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");

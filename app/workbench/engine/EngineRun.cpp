@@ -141,10 +141,32 @@ Status EngineRun::listen() {
         tellSafe();
         const auto frame = m_line->next(kLookAround);
         if (!frame) return frame.error();
-        if (!*frame) continue;
-        if (Status taken = take(**frame); !taken) return taken;
+        if (*frame) {
+            if (Status taken = take(**frame); !taken) return taken;
+            m_heard = std::chrono::steady_clock::now();
+        } else if (Status answers = expectAnswer(); !answers) {
+            return answers;
+        }
     }
     m_error = {m_summary->code, m_summary->why};
+    return {};
+}
+
+// One that hangs must not keep who wants it to end.
+Status EngineRun::expectAnswer() {
+    if (!m_cancelled) return {};
+    if (!std::exchange(m_waits, true)) m_heard = std::chrono::steady_clock::now();
+    const auto silence = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - m_heard);
+    const milliseconds patience = m_request.engineSilence;
+    const auto seconds = [](milliseconds span) { return static_cast<double>(span.count()) / 1e3; };
+    if (silence >= patience)
+        return makeError(ErrorCode::Io,
+                         fmt::format("The engine did not stop: nothing has come from it for {:.0f} s. {}", seconds(silence),
+                                     detached() ? "Its run may go on there."
+                                                : "It was ended; what had come from it until then is stored, and Run starts a new one."));
+    if (silence < patience / 6 || std::exchange(m_silent, true)) return {};
+    tell(LogLevel::Warning, fmt::format("The engine has not answered to Stop for {:.0f} s; if nothing comes from it for {:.0f} s more, {}.",
+                                        seconds(silence), seconds(patience - silence), detached() ? "its line is given up" : "it is ended"));
     return {};
 }
 

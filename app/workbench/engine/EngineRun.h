@@ -35,6 +35,7 @@ private:
     void work();
     Status greet();
     Status listen();
+    Status expectAnswer();
     Status take(const Frame& frame);
     Status takeEvent(Event event);
     // Whether it is new: what is said again on a line that was taken up is not.
@@ -94,8 +95,10 @@ private:
         std::int64_t published = -1;  //   once so much of what was published is; -1: nothing waits for that
         std::chrono::steady_clock::time_point next;
     } m_safe;
-    std::uint64_t m_number = 0;  // of the newest event or chunk
-    TimeNs m_newest;             // when it happened
+    std::uint64_t m_number = 0;                     // of the newest event or chunk
+    TimeNs m_newest;                                // when it happened
+    std::chrono::steady_clock::time_point m_heard;  // when something came, or the person wanted an end
+    bool m_waits = false, m_silent = false;         // for an end that was asked for; that nothing comes has been told
     bool m_began = false, m_ended = false, m_heardAll = false;
     std::optional<RunSummary> m_summary;
     Error m_error;  // of a failed run

@@ -18,6 +18,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class EngineApart : public test::EngineRuns {};
 
@@ -125,6 +126,25 @@ TEST_F(EngineApart, KilledInTheMiddleIsAFailedSessionWithWhatWasSeenAndTheNextRu
     EXPECT_EQ(second.state, RunState::Finished) << second.why;
     EXPECT_NE(second.session, summary.session);
     EXPECT_EQ(second.steps, 4);
+}
+
+TEST_F(EngineApart, OneThatHangsIsEndedSomeTimeAfterStop) {
+    Ear ear;
+    RunRequest request = asked(1'000'000);
+    request.engineSilence = std::chrono::milliseconds(1'200);
+    const auto run = start(std::move(request), ear);
+    ASSERT_TRUE(ear.waitForStep(5));
+    ASSERT_EQ(children().size(), 1u);
+    ::kill(children()[0], SIGSTOP);
+    run->send(Stop{});
+    ASSERT_TRUE(ear.waitForLog("The engine has not answered to Stop"));
+    const RunSummary summary = run->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, StartsWith("The engine did not stop: nothing has come from it for"));
+    EXPECT_TRUE(children().empty());
+    const auto rows = stored();
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].steps, ear.all<StepDone>().back().step) << "all that was seen is stored";
 }
 
 TEST_F(EngineApart, IsStoppedWithTheRunThatIsLetGoOf) {
