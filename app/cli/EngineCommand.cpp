@@ -91,6 +91,8 @@ Result<ExitCode> stop(const std::string& id) {
     const auto folder = EngineFolder::open(id);
     if (!folder) return folder.error();
     const auto process = folder->engine();
+    if (process == 0)
+        return makeError(ErrorCode::Unsupported, fmt::format("Engine {} is another machine's, which shares this folder; stop it there.", id));
     if (!process || *process <= 0 || ::kill(*process, SIGTERM) != 0)
         return makeError(ErrorCode::NotFound, fmt::format("Engine {} does not live any more.", id));
     print(fmt::format("Engine {} was told to stop its run.\n", id));

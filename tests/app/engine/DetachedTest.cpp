@@ -72,7 +72,7 @@ protected:
     }
     static void waitForEnd(const std::string& id) {
         const auto folder = EngineFolder::open(id);
-        while (folder && folder->engine()) std::this_thread::sleep_for(milliseconds(10));
+        while (folder && folder->engine().value_or(0) > 0) std::this_thread::sleep_for(milliseconds(10));
     }
     static void killEngine(const std::string& id) {
         const auto folder = EngineFolder::open(id);
@@ -389,6 +389,15 @@ TEST_F(Detached, OneThatIsAskedForNoRunEndsWithItsLine) {
     EXPECT_EQ(status.st_mode & 0777, 0700u);
     (*line)->end();
     waitUntilThereAreNone();
+}
+
+TEST_F(Detached, AnEngineOfAnotherMachineThatSharesTheFolderIsNamed) {
+    const auto folder = EngineFolder::make();
+    ASSERT_TRUE(folder);
+    std::ofstream(folder->file("lock")) << "1 elsewhere";
+    EXPECT_THAT(Stranger(folder->id()).refusal(), HasSubstr("is one of elsewhere, and this is " + hostName()));
+    EXPECT_EQ(folder->engine(), 0);
+    ASSERT_NE(std::system(("'" STEPSCOPE_CLI "' engine --stop " + folder->id() + " 2>/dev/null").c_str()), 0);
 }
 
 TEST_F(Detached, FoldersOfDaysAgoWithNothingToTellAreRemovedAndNoOthers) {

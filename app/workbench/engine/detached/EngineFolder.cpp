@@ -16,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include "app/workbench/engine/detached/Journal.h"
@@ -62,6 +63,24 @@ struct ShortPath {
     Descriptor descriptor;
     sockaddr_un address{};
 };
+
+// What the lock file says: which process has it, of which machine. A home folder may be that of many machines, and not every file system tells
+// one of them what another one has locked.
+struct Holder {
+    pid_t process = 0;
+    std::string host;  // empty: of none yet
+};
+
+Holder holderOf(const Descriptor& file) {
+    std::array<char, 256> text{};
+    const ssize_t count = ::pread(file.number(), text.data(), text.size(), 0);
+    Holder holder;
+    if (count <= 0) return holder;
+    const char* end = text.data() + count;
+    const auto [stop, problem] = std::from_chars(text.data(), end, holder.process);
+    if (problem == std::errc{} && stop != end) holder.host = printable(std::string_view(stop + 1, end));
+    return holder;
+}
 
 Descriptor newSocket() {
     return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -127,12 +146,15 @@ Result<EngineFolder> EngineFolder::open(const std::string& id) {
 Result<Descriptor> EngineFolder::lock() const {
     Descriptor file(::open(this->file(kLock).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return cannot(m_path, "used");
+    if (const Holder holder = holderOf(file); !holder.host.empty() && holder.host != hostName())
+        return makeError(ErrorCode::Unsupported, fmt::format("Engine {} is one of {}, and this is {}; call that machine by a name of its own.", m_id,
+                                                             holder.host, hostName()));
     for (auto left = kMayTakeToLook; ::flock(file.number(), LOCK_EX | LOCK_NB) != 0; left -= kLook) {
         if (left.count() <= 0)
             return makeError(ErrorCode::Io, fmt::format("Engine {} is in use by another program, and cannot be reached; try again.", m_id));
         std::this_thread::sleep_for(kLook);
     }
-    const std::string own = std::to_string(::getpid());
+    const std::string own = fmt::format("{} {}", ::getpid(), hostName());
     if (::ftruncate(file.number(), 0) != 0 || ::pwrite(file.number(), own.data(), own.size(), 0) < 0) {
         // Who looks for the process does not find it; the lock holds all the same.
     }
@@ -141,12 +163,10 @@ Result<Descriptor> EngineFolder::lock() const {
 
 std::optional<pid_t> EngineFolder::engine() const {
     const Descriptor file(::open(this->file(kLock).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    if (!file || ::flock(file.number(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
-    std::array<char, 16> text{};
-    const ssize_t count = ::pread(file.number(), text.data(), text.size(), 0);
-    pid_t process = 0;
-    if (count > 0) std::from_chars(text.data(), text.data() + count, process);
-    return process;
+    if (!file) return std::nullopt;
+    if (const Holder holder = holderOf(file); !holder.host.empty() && holder.host != hostName()) return 0;
+    if (::flock(file.number(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+    return holderOf(file).process;
 }
 
 Result<Descriptor> EngineFolder::listen() const {

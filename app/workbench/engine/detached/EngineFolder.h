@@ -28,9 +28,10 @@ public:
     std::string file(const char* name) const { return m_path + "/" + name; }
     const std::string& path() const { return m_path; }
 
-    // The sign that its engine lives, gone with it however it ends. Errors: somebody else has it.
+    // The sign that its engine lives, gone with it however it ends. Errors: somebody else has it, or it is another machine's, which shares the
+    // folder.
     Result<Descriptor> lock() const;
-    std::optional<pid_t> engine() const;  // the process that has it
+    std::optional<pid_t> engine() const;  // the process that has it; 0: another machine's, of which nobody here knows whether it lives
     Result<Descriptor> listen() const;
     // Nothing: nobody listens.
     std::optional<Descriptor> connect() const;
