@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::chrono::seconds kMayTakeToAnswer{30};  // of one whose answer is not needed
+constexpr std::chrono::seconds kMayTakeToBeKept{30};  // of one whose answer is not needed
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Result<SessionPlace> AskingKeeper::open(const SessionInfo& info, TimeNs now) {
     std::unique_lock lock(m_mutex);
     const auto told = [&] { return m_answer || m_closed; };
     if (beside())
-        m_answered.wait_for(lock, kMayTakeToAnswer, told);
+        m_answered.wait_for(lock, kMayTakeToBeKept, told);
     else
         m_answered.wait(lock, told);
     if (m_answer) return *m_answer;

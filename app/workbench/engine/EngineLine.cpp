@@ -26,7 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kMayTakeToEnd{10'000}, kMayTakeToHear{2'000}, kLookForEnd{5};
+constexpr milliseconds kMayTakeToEnd{10'000}, kMayTakeToBeHeard{2'000}, kLookForEnd{5};
 constexpr std::size_t kMostSaidKept = 4096, kMostSaidTold = 400;  // bytes
 constexpr std::size_t kReadAtOnce = 1 << 16;
 
@@ -168,7 +168,7 @@ void EngineLine::write() {
 }
 
 void EngineLine::sayRest() {
-    const auto until = Clock::now() + kMayTakeToHear;
+    const auto until = Clock::now() + kMayTakeToBeHeard;
     while (takeUnsent() && Clock::now() < until) {
         pollfd room{m_in, POLLOUT, 0};
         if (::poll(&room, 1, static_cast<int>(kLookForEnd.count())) > 0) write();

@@ -33,8 +33,8 @@ using std::chrono::milliseconds;
 
 constexpr const char *kLock = "lock", *kSocket = "line", *kAbout = "about";
 constexpr std::chrono::hours kKept{7 * 24};
-constexpr milliseconds kMayTakeToLook{1'000}, kLook{10};  // another process looks at a lock for a moment
-constexpr std::size_t kMostDescribed = 400, kMostSaid = 4096;
+constexpr milliseconds kMayTakeToLook{1'000}, kLookAtLock{10};  // another process looks at a lock for a moment
+constexpr std::size_t kMostDescribed = 400, kMostLastWords = 4096;
 constexpr int kWaitingCallers = 4;
 
 std::string enginesFolder() {
@@ -149,10 +149,10 @@ Result<Descriptor> EngineFolder::lock() const {
     if (const Holder holder = holderOf(file); !holder.host.empty() && holder.host != hostName())
         return makeError(ErrorCode::Unsupported, fmt::format("Engine {} is one of {}, and this is {}; call that machine by a name of its own.", m_id,
                                                              holder.host, hostName()));
-    for (auto left = kMayTakeToLook; ::flock(file.number(), LOCK_EX | LOCK_NB) != 0; left -= kLook) {
+    for (auto left = kMayTakeToLook; ::flock(file.number(), LOCK_EX | LOCK_NB) != 0; left -= kLookAtLock) {
         if (left.count() <= 0)
             return makeError(ErrorCode::Io, fmt::format("Engine {} is in use by another program, and cannot be reached; try again.", m_id));
-        std::this_thread::sleep_for(kLook);
+        std::this_thread::sleep_for(kLookAtLock);
     }
     const std::string own = fmt::format("{} {}", ::getpid(), hostName());
     if (::ftruncate(file.number(), 0) != 0 || ::pwrite(file.number(), own.data(), own.size(), 0) < 0) {
@@ -193,7 +193,7 @@ std::string EngineFolder::description() const {
 }
 
 std::string EngineFolder::lastWords() const {
-    std::string said = endOf(file(kEngineLog), kMostSaid);
+    std::string said = endOf(file(kEngineLog), kMostLastWords);
     while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
     if (const auto before = said.find_last_of('\n'); before != std::string::npos) said.erase(0, before + 1);
     return printable(firstBytes(said, kMostDescribed));

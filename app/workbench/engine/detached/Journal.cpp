@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kFileBytes = 8u << 20;  // a file that is larger is followed by another one
-constexpr std::size_t kMostInMemory = std::size_t{64} << 20, kReadAtOnce = 1 << 16;
+constexpr std::size_t kMostInMemory = std::size_t{64} << 20, kFromDiskAtOnce = 1 << 16;
 constexpr std::chrono::milliseconds kTryEvery{200};  // a disk that takes nothing
 constexpr std::string_view kSaid = "said-";
 constexpr const char* kHeard = "heard";
@@ -173,12 +173,12 @@ bool Journal::read(std::uint64_t& file, std::uint64_t& at, FrameBytes& into) con
         const bool last = std::next(found) == m_files.end();
         if (at < found->size) {
             const Descriptor from(::open(pathOf(file).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-            into.resize(std::min<std::uint64_t>(kReadAtOnce, found->size - at));
+            into.resize(std::min<std::uint64_t>(kFromDiskAtOnce, found->size - at));
             const ssize_t count = ::pread(from.number(), into.data(), into.size(), static_cast<off_t>(at));
             into.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
         } else if (last && at - found->size < m_memory.size()) {
             const auto begin = m_memory.begin() + static_cast<std::ptrdiff_t>(at - found->size);
-            into.assign(begin, begin + std::min<std::ptrdiff_t>(kReadAtOnce, m_memory.end() - begin));
+            into.assign(begin, begin + std::min<std::ptrdiff_t>(kFromDiskAtOnce, m_memory.end() - begin));
         } else if (!last) {
             ++found;
             continue;
