@@ -28,7 +28,7 @@ Result<std::vector<std::string>> sshWords(const std::string& host) {
     if (host.empty() || host.size() > kLongestHost || host.front() == '-' || several)
         return makeError(ErrorCode::BadInput, fmt::format("\"{}\" cannot be a machine's name for ssh; it takes HOST or USER@HOST.",
                                                           printable(firstBytes(host, kLongestHost))));
-    return std::vector<std::string>{"ssh", "-T", "-o", "BatchMode=yes", host, "stepscope-cli", "engine", "--detach"};
+    return std::vector<std::string>{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", host, "stepscope-cli", "engine", "--detach"};
 }
 
 Result<std::vector<std::string>> wordsOf(const std::string& line) {

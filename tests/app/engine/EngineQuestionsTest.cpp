@@ -177,7 +177,8 @@ TEST_F(FilesElsewhere, ALineThatBrokeMeanwhileIsBegunAnew) {
 
 // There is no ssh in a test: a program of that name stands in its place, and takes what it is given as ssh would.
 TEST_F(FilesElsewhere, AreReachedByTheUsersOwnSshThatAsksNothing) {
-    write("ssh", "#!/bin/sh\n[ \"$1 $2 $3 $4\" = '-T -o BatchMode=yes me@rack' ] || exit 255\nshift 4\nexec \"$@\"\n");
+    write("ssh",
+          "#!/bin/sh\n[ \"$1 $2 $3 $4 $5 $6\" = '-T -o BatchMode=yes -o ServerAliveInterval=15 me@rack' ] || exit 255\nshift 6\nexec \"$@\"\n");
     fs::permissions(path("ssh"), fs::perms::owner_all);
     fs::create_symlink(STEPSCOPE_CLI, path("stepscope-cli"));
     const std::string before = ::getenv("PATH");
@@ -243,7 +244,8 @@ TEST(EngineElsewhere, KeepsCheckpointsBelowItsOwnDatabaseUnderTheNamesOfTheOther
 }
 
 TEST(EngineWords, ReachAnotherMachineByTheUsersOwnSshThatAsksNothing) {
-    EXPECT_THAT(sshWords("me@rack").value(), ElementsAre("ssh", "-T", "-o", "BatchMode=yes", "me@rack", "stepscope-cli", "engine"));
+    EXPECT_THAT(sshWords("me@rack").value(),
+                ElementsAre("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "me@rack", "stepscope-cli", "engine", "--detach"));
     for (const std::string wrong : {"", "-oProxyCommand=x", "a b", "a\tb", "a\nb", "a\x1b", "\xff"})
         EXPECT_THAT(sshWords(wrong).error().sentence, HasSubstr("cannot be a machine's name for ssh")) << wrong;
 }

@@ -37,7 +37,7 @@ TEST(Options, TrainsInThisProcessUnlessAnotherIsAskedFor) {
 TEST(Options, TrainsOnAnotherMachineByTheUsersOwnSshOrByACommandOfTheirOwn) {
     using Words = std::vector<std::string>;
     EXPECT_EQ(parse({"--engine-on", "me@rack"}).options->engineWords,
-              (Words{"ssh", "-T", "-o", "BatchMode=yes", "me@rack", "stepscope-cli", "engine"}));
+              (Words{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", "me@rack", "stepscope-cli", "engine", "--detach"}));
     EXPECT_EQ(parse({"--engine-command", "ssh rack 'my bin/stepscope-cli' engine"}).options->engineWords,
               (Words{"ssh", "rack", "my bin/stepscope-cli", "engine"}));
     EXPECT_TRUE(parse({"--engine-on", "-oProxyCommand=x"}).text.startsWith("--engine-on: \"-oProxyCommand=x\" cannot be a machine's name for ssh"));
