@@ -54,7 +54,7 @@ public:
                     .layer = r.place.layer,
                     .kind = r.kind,
                     .recomputed = r.place.recomputed,
-                    .step = r.step,
+                    .step = stepOfRun(r.step),
                     .sequence = r.sequence,
                     .forwardThread = static_cast<std::int64_t>(r.forwardThread),
                     .forwardStart = r.forwardBegin == 0 ? 0 : r.forwardBegin + m_toSession,
@@ -110,7 +110,7 @@ public:
                   .name = done.known,
                   .arguments = done.arguments,
                   .place = done.place,
-                  .step = done.step,
+                  .step = stepOfRun(done.step),
                   .sequence = done.sequence,
                   .forwardBegin = done.forwardBeginNs,
                   .external = m_gpu && done.worker == 0 ? done.id : 0,
@@ -126,7 +126,7 @@ public:
                      .total = done.totalNs,
                      .called = done.totalNs - done.selfNs,
                      .place = {.activity = done.facts.activity},
-                     .step = done.step,
+                     .step = stepOfRun(done.step),
                      .depth = done.depth,
                      .kind = kind});
     }

@@ -13,14 +13,14 @@ constexpr std::size_t kMostLanesLookedAt = 256;
 using Places = std::vector<std::pair<std::int64_t, std::int32_t>>;  // start, depth
 
 struct StepPart {
-    std::int64_t number = 0;          // of the update; 0: unknown
+    std::int64_t number = kNoStep;    // of the update
     std::int64_t start = 0, end = 0;  // of what begins in it, told by time
     std::int64_t last = 0;            // no slice of it begins later: a device may work for a step when the next one has begun
 };
 
 // Where a slice stands among the steps: 0 is the first, -1 before it.
 std::int64_t stepOf(const CapturedPart& part, const Slice& slice) {
-    if (slice.step > 0) {
+    if (slice.step >= 0) {
         const auto found = std::ranges::find(part.steps, slice.step, &StepTime::number);
         if (found != part.steps.end()) return found - part.steps.begin();
     }
@@ -28,19 +28,19 @@ std::int64_t stepOf(const CapturedPart& part, const Slice& slice) {
 }
 
 StepPart wholeOf(const CapturedPart& part) {
-    return {.number = 0, .start = part.from, .end = part.until, .last = part.until};
+    return {.number = kNoStep, .start = part.from, .end = part.until, .last = part.until};
 }
 
 StepPart stepAt(const CapturedPart& part, std::int64_t place) {
     const auto count = static_cast<std::int64_t>(part.steps.size());
     const auto startOf = [&](std::int64_t step) { return step < count ? part.steps[static_cast<std::size_t>(step)].start : part.until; };
-    if (place < 0) return {.number = 0, .start = part.from, .end = startOf(0), .last = startOf(0)};
+    if (place < 0) return {.number = kNoStep, .start = part.from, .end = startOf(0), .last = startOf(0)};
     return {
         .number = part.steps[static_cast<std::size_t>(place)].number, .start = startOf(place), .end = startOf(place + 1), .last = startOf(place + 2)};
 }
 
 bool isIn(const StepPart& step, const Slice& slice) {
-    if (slice.step > 0 && step.number > 0) return slice.step == step.number;
+    if (slice.step >= 0 && step.number >= 0) return slice.step == step.number;
     return slice.start >= step.start && slice.start < step.end;
 }
 

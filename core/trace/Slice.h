@@ -39,6 +39,12 @@ inline bool isDeviceWork(SliceKind kind) {
     return kind == SliceKind::Kernel || kind == SliceKind::Memcpy || kind == SliceKind::Memset;
 }
 
+constexpr std::int64_t kNoStep = -1;
+// Of a run of ours, which counts its updates from 1 and says 0 outside of them.
+inline std::int64_t stepOfRun(std::int64_t number) {
+    return number > 0 ? number : kNoStep;
+}
+
 struct Slice {
     std::int64_t start = 0;     // ns of the session's clock
     std::int64_t duration = 0;  // ns
@@ -51,7 +57,7 @@ struct Slice {
     std::int32_t layer = -1;      // -1: of none
     SliceKind kind = SliceKind::Operation;
     bool recomputed = false;         // forward work that is run again in the backward pass
-    std::int64_t step = 0;           // the number of the update; 0: unknown
+    std::int64_t step = kNoStep;     // the number of the update; a trace of another program may begin at 0
     std::int64_t sequence = -1;      // autograd's number: a backward function has that of its forward operation; -1: none
     std::int64_t forwardThread = 0;  // of a backward function: where its forward operation ran (SliceThread::number); 0: unknown
     std::int64_t forwardStart = 0;   //   and when that began, where it was seen; 0: unknown

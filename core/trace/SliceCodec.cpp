@@ -45,6 +45,14 @@ void readDifferences(ByteReader& in, std::vector<Slice>& slices, Set set) {
     }
 }
 
+// What is stored of a step's number. 0 has always been that of no step, so that the step of that number has the one that no step ever had.
+std::int64_t storedStep(std::int64_t number) {
+    return number == kNoStep ? 0 : number == 0 ? kNoStep : number;
+}
+std::int64_t stepStored(std::int64_t stored) {
+    return storedStep(stored);  // the two change places
+}
+
 // A column where most are `none`: a 0 for those, else one more than the zigzag difference from the last that was there.
 std::uint64_t zigzag(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
@@ -112,7 +120,7 @@ void writeColumns(ByteWriter& out, const std::vector<Slice>& all, std::int64_t b
     column([](const Slice& s) { return static_cast<std::uint64_t>(s.kind) | (s.recomputed ? kRecomputed : 0); }, plain);
     column([](const Slice& s) { return s.depth; }, changes);
     column([](const Slice& s) { return s.layer; }, changes);
-    column([](const Slice& s) { return s.step; }, changes);
+    column([](const Slice& s) { return storedStep(s.step); }, changes);
     column([](const Slice& s) { return s.sequence; }, seldom);
     column([](const Slice& s) { return s.forwardThread; }, seldom);
     column([](const Slice& s) { return s.forwardStart; }, seldom);
@@ -156,7 +164,7 @@ void readColumns(ByteReader& in, SliceBlock& block, std::int64_t begin, bool bef
             if (value < -1 || value > kMostLayers) in.fail("there is no such layer");
             s.layer = static_cast<std::int32_t>(value);
         });
-    if (there()) readDifferences(in, all, [](Slice& s, std::int64_t value) { s.step = value; });
+    if (there()) readDifferences(in, all, [](Slice& s, std::int64_t value) { s.step = stepStored(value); });
     if (there())
         readSparse(in, all, -1, [&](Slice& s, std::int64_t value) {
             if (value < -1) in.fail("a sequence number is negative");

@@ -306,9 +306,10 @@ Status KinetoRows::add(const SliceBlock& block) {
                 appendMember(args,
                              fmt::format("\"memory bandwidth (GB/s)\": {}", static_cast<double>(what.bytes) / static_cast<double>(slice.duration)));
         }
-        if (slice.step != 0 && !fromOutside(slice.kind)) appendMember(args, fmt::format("\"Step\": {}", slice.step));
+        if (slice.step >= 0 && !fromOutside(slice.kind)) appendMember(args, fmt::format("\"Step\": {}", slice.step));
         if (!what.extra.empty()) appendMember(args, what.extra);
-        const std::string name = slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", slice.step) : strings[slice.name];
+        const std::string name =
+            slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", std::max<std::int64_t>(0, slice.step)) : strings[slice.name];
         const std::int64_t tid = slice.kind == SliceKind::Synchronisation && device    ? thread.thread + kSyncLane
                                  : device && m_links.spare(thread.laneNumber(), slice) ? thread.thread + kSpareLane
                                                                                        : thread.thread;

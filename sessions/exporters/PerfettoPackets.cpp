@@ -134,7 +134,7 @@ std::string PerfettoPackets::annotations(const SliceBlock& block, const Slice& s
     const auto number = [&](const char* name, std::int64_t value, std::int64_t none) {
         if (value != none) annotate(all, name, value);
     };
-    number("step", slice.step, 0);
+    number("step", slice.step, kNoStep);
     number("layer", slice.layer, -1);
     if (slice.role != 0) annotate(all, "role", block.strings[slice.role]);
     if (slice.phase != 0) annotate(all, "phase", block.strings[slice.phase]);
@@ -281,8 +281,9 @@ Status PerfettoPackets::add(const SliceBlock& block) {
     if (block.slices.empty()) return {};
     writeUntil(std::ranges::min(block.slices, {}, &Slice::start).start);
     for (const auto& slice : block.slices)
-        m_waiting.push_back({slice, slice.kind == SliceKind::Step ? fmt::format("ProfilerStep#{}", slice.step) : block.strings[slice.name],
-                             annotations(block, slice)});
+        m_waiting.push_back(
+            {slice, slice.kind == SliceKind::Step ? fmt::format("ProfilerStep#{}", std::max<std::int64_t>(0, slice.step)) : block.strings[slice.name],
+             annotations(block, slice)});
     return flush();
 }
 

@@ -182,7 +182,7 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
                 column = key == "correlation" && whole(record.correlation, 0);
                 break;
             case 'S':
-                column = (operation && key == "Sequence number" && whole(record.sequence, 0)) || (key == "Step" && whole(record.step, 1));
+                column = (operation && key == "Sequence number" && whole(record.sequence, 0)) || (key == "Step" && whole(record.step, 0));
                 break;
             case 'F':
                 column = operation && key == "Fwd thread id" && whole(record.forwardThread, 0);

@@ -168,7 +168,7 @@ bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
     if (!closeUpTo(start)) return false;
     ++m_taken;
     if (toldTwice(open.record)) return true;
-    open.step = record.step != 0 ? record.step : m_trace.stepOf(m_trace.m_lanes[m_lane].file, record.start);
+    open.step = record.step != kNoStep ? record.step : m_trace.stepOf(m_trace.m_lanes[m_lane].file, record.start);
     const auto& arrows = m_trace.m_arrows;
     while (m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at < record.start) ++m_arrow;
     if (record.sequence >= 0 && m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at == record.start) {

@@ -24,7 +24,7 @@ private:
     struct Open {
         Record record;
         std::int64_t end = 0, called = 0, covered = 0;
-        std::int64_t forwardStart = 0, step = 0;
+        std::int64_t forwardStart = 0, step = kNoStep;
         std::int32_t depth = 0;
     };
     bool takeSlice(const Record& record, std::int64_t start);

@@ -117,7 +117,7 @@ bool PerfettoArguments::number(const std::string& name, std::int64_t whole, Reco
         std::int64_t* into;
         std::int64_t least;
     };
-    const std::array columns{Column{"step", &record.step, 1},
+    const std::array columns{Column{"step", &record.step, 0},
                              Column{"sequence", &record.sequence, 0},
                              Column{"correlation", &record.correlation, 0},
                              Column{"external id", &record.external, 0},

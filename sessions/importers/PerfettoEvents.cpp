@@ -313,7 +313,7 @@ void PerfettoEvents::finish(Track& track, std::int64_t at) {
     --m_open;
     if (!begun.kept) return;
     begun.record.duration = at - begun.record.start;
-    if (begun.record.kind == SliceKind::Step && begun.record.step <= 0) begun.record.kind = SliceKind::Annotation;
+    if (begun.record.kind == SliceKind::Step && begun.record.step < 0) begun.record.kind = SliceKind::Annotation;
     if (begun.record.kind == SliceKind::Step && begun.record.duration >= 0)
         m_trace.step(begun.record.step, begun.record.start, begun.record.duration);
     m_trace.slice(begun.record);

@@ -22,7 +22,7 @@ struct Record {
     std::uint32_t name = 0, phase = 0, role = 0;  // texts
     std::uint32_t arguments = 0;
     std::int32_t layer = -1;
-    std::int64_t step = 0, sequence = -1, forwardThread = 0, correlation = 0, external = 0;
+    std::int64_t step = kNoStep, sequence = -1, forwardThread = 0, correlation = 0, external = 0;
 };
 
 class RecordSorter {

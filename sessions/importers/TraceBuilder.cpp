@@ -273,7 +273,7 @@ std::int64_t TraceBuilder::stepOf(std::size_t file, std::int64_t at) const {
     auto next = std::ranges::upper_bound(all, at, {}, &StepRange::start);
     for (int tries = 0; next != all.begin() && tries < 4; ++tries)
         if (--next; at < next->end) return next->number;
-    return 0;
+    return kNoStep;
 }
 
 void TraceBuilder::nameLanes() {

@@ -285,7 +285,7 @@ public:
     Cell cell(int column) override {
         switch (column) {
             case 0:
-                return known(m_slice->step != 0, m_slice->step);
+                return known(m_slice->step >= 0, m_slice->step);
             case 1:
                 return m_slice->start;
             case 2:

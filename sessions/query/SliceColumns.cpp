@@ -140,7 +140,7 @@ Cell SliceCells::of(const SliceBlock& block, const Slice& slice, Field field) {
         case Field::Depth:
             return static_cast<std::int64_t>(slice.depth);
         case Field::Step:
-            return unless(slice.step == 0, slice.step);
+            return unless(slice.step < 0, slice.step);
         case Field::Phase:
             return text(block.strings[slice.phase]);
         case Field::Layer:

@@ -54,7 +54,7 @@ QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vec
     if (one.layer >= 0) text += line("layer", QString::number(one.layer));
     if (!slice.role.empty()) text += line("part", html(slice.role));
     if (!slice.phase.empty()) text += line("phase", html(slice.phase));
-    if (one.step > 0) text += line("step", number(one.step));
+    if (one.step >= 0) text += line("step", number(one.step));
     text += line("on", html(slice.thread.name.empty() ? std::to_string(slice.thread.thread) : slice.thread.name));
     if (!slice.arguments.text.empty()) text += line("called with", html(slice.arguments.text));
     if (slice.arguments.flops > 0)

@@ -73,7 +73,7 @@ void Waterfall::add(Arm arm, const SliceBlock& block) {
     if (block.thread.device >= 0) return addDevice(arm, block);
     Lane& lane = m_lanes[armPlace(arm)][block.thread.laneNumber()];
     for (const Slice& slice : block.slices) {
-        if (slice.step <= 0) continue;
+        if (slice.step < 0) continue;
         if (static_cast<std::int64_t>(lane.steps.size()) >= kMostSteps && !lane.steps.contains(slice.step)) continue;
         const std::string &name = block.strings[slice.name], &phase = block.strings[slice.phase], &role = block.strings[slice.role];
         if (slice.kind == SliceKind::Evaluation || phase == "evaluation" || phase == "text") continue;
@@ -102,7 +102,7 @@ std::int64_t Waterfall::steps(Arm arm) const {
 void Waterfall::addDevice(Arm arm, const SliceBlock& block) {
     auto& steps = m_device[armPlace(arm)];
     for (const Slice& slice : block.slices) {
-        if (slice.step <= 0 || !isDeviceWork(slice.kind) || slice.start < 0 || slice.duration < 0) continue;
+        if (slice.step < 0 || !isDeviceWork(slice.kind) || slice.start < 0 || slice.duration < 0) continue;
         if (slice.duration > std::numeric_limits<std::int64_t>::max() - slice.start || m_works >= 2 * kMostWorks) continue;
         const std::string &name = block.strings[slice.name], &phase = block.strings[slice.phase], &role = block.strings[slice.role];
         if (phase == "evaluation" || phase == "text") continue;

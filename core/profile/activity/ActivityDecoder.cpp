@@ -283,7 +283,7 @@ void ActivityDecoder::decode(const LaneKey& key, std::vector<SliceBlock>& into) 
                                   .layer = by.place.layer,
                                   .kind = kindOf(a.kind),
                                   .recomputed = by.place.recomputed,
-                                  .step = by.step,
+                                  .step = stepOfRun(by.step),
                                   .correlation = parts[i] ? 0 : a.correlation,
                                   .external = external});
         if (block.slices().size() == kBlock) {

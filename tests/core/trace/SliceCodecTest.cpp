@@ -225,6 +225,22 @@ TEST(SliceCodec, StillReadsBlocksThatWereRecordedBeforeThereWereStreams) {
     EXPECT_EQ(slice.correlation, 2);
 }
 
+TEST(SliceCodec, TheStepNumberedZeroIsToldFromNoStepWhichIsStoredAsItAlwaysWas) {
+    SliceBlock block{.thread = {.thread = 8}, .strings = {""}};
+    for (const std::int64_t step : {std::int64_t{0}, kNoStep, std::int64_t{1}, std::int64_t{0}})
+        block.slices.push_back({.start = static_cast<std::int64_t>(block.slices.size()), .duration = 1, .step = step});
+    const auto back = decodeSlices(encodeSlices(block));
+    ASSERT_TRUE(back) << back.error().sentence;
+    EXPECT_EQ(back->slices, block.slices);
+    // As "slices/1" had it, whose column of steps is always there: one slice, its step 0.
+    Chunk before{.kind = kSlicesBefore, .lane = 8, .begin = {100}, .end = {150}, .count = 1, .bytes = {}};
+    for (const int byte : {14, 16, 2, 1, 0x74, 0, 0, 1, 4, 0x61, 0x64, 0x64, 0x21, 0, 1, 0, 50, 20, 1, 0, 1, 0, 0x81, 1, 4, 10, 0, 7, 3, 0, 5})
+        before.bytes.push_back(static_cast<std::byte>(byte));
+    const auto read = decodeSlices(before);
+    ASSERT_TRUE(read) << read.error().sentence;
+    EXPECT_EQ(read->slices.at(0).step, kNoStep);
+}
+
 TEST(SliceCodec, RefusesACountThatTheBytesCannotHold) {
     Chunk chunk = encodeSlices(SliceBlock{});
     ASSERT_EQ(std::to_integer<int>(chunk.bytes.back()), 0) << "the number of slices";

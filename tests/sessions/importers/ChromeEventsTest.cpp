@@ -203,7 +203,7 @@ TEST_F(ChromeEventsOf, StepsAreRangesNamedSoWithANumber) {
                                                                                         {R"("ProfilerStep#99999999999999999999")", -1}}) {
         const BuiltSlice slice = alone(complete(R"("user_annotation")", name, "1", "2"));
         EXPECT_EQ(slice.slice.kind, number >= 0 ? SliceKind::Step : SliceKind::Annotation) << name;
-        EXPECT_EQ(slice.slice.step, std::max<std::int64_t>(0, number)) << name;
+        EXPECT_EQ(slice.slice.step, number >= 0 ? number : kNoStep) << name;
     }
 }
 

@@ -145,8 +145,21 @@ TEST_F(Import, GivesEverySliceWithinAStepItsNumber) {
     EXPECT_EQ(named(all, "one").slice.step, 11);
     EXPECT_EQ(named(all, "two").slice.step, 12);
     EXPECT_EQ(named(all, "k").slice.step, 12);
-    EXPECT_EQ(named(all, "none").slice.step, 0);
+    EXPECT_EQ(named(all, "none").slice.step, kNoStep);
     EXPECT_EQ(named(all, "ProfilerStep#12").slice.kind, SliceKind::Step);
+}
+
+// As PyTorch's profiler counts them with wait=0 and warmup=0.
+TEST_F(Import, AStepNumberedZeroIsAStepLikeOthers) {
+    const auto done =
+        good({trace(slice("user_annotation", "ProfilerStep#0", "100", "50") + "," + slice("user_annotation", "ProfilerStep#1", "150", "50") + "," +
+                    slice("cpu_op", "one", "110", "5") + "," + slice("cpu_op", "two", "160", "5") + "," + slice("cpu_op", "none", "300", "5"))});
+    EXPECT_EQ(done.steps, 2);
+    const auto all = slices(done.session);
+    EXPECT_EQ(named(all, "ProfilerStep#0").slice.step, 0);
+    EXPECT_EQ(named(all, "one").slice.step, 0);
+    EXPECT_EQ(named(all, "two").slice.step, 1);
+    EXPECT_EQ(named(all, "none").slice.step, kNoStep);
 }
 
 TEST_F(Import, PutsArgumentsIntoColumnsAndKeepsTheRest) {

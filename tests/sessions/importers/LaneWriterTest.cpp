@@ -156,7 +156,7 @@ TEST(LaneWriter, EachSliceHasTheStepThatGoesOnWhenItBegins) {
     built.trace.slice(told);
     std::map<std::int64_t, std::int64_t> steps;
     for (const auto& one : built.finish(0)) steps[one.slice.start] = one.slice.step;
-    EXPECT_EQ(steps, (std::map<std::int64_t, std::int64_t>{{99, 0}, {100, 7}, {120, 3}, {149, 7}, {150, 8}, {199, 8}, {200, 0}}));
+    EXPECT_EQ(steps, (std::map<std::int64_t, std::int64_t>{{99, kNoStep}, {100, 7}, {120, 3}, {149, 7}, {150, 8}, {199, 8}, {200, kNoStep}}));
 }
 
 TEST(LaneWriter, ABackwardFunctionLearnsWhenItsForwardOperationBegan) {

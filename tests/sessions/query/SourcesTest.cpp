@@ -40,10 +40,12 @@ TEST_F(QuerySources, OfASliceOfWhichNothingIsKnownAllElseIsNull) {
 
 TEST_F(QuerySources, ZeroIsANumberWhereUnknownHasAnother) {
     SliceBlock host{.thread = {.process = 0, .thread = 0, .rank = 2}, .strings = {"", "x"}};
-    host.slices = {{.start = 0, .duration = 4, .called = 4, .name = 1, .layer = 0, .recomputed = true, .sequence = 0}};
+    host.slices = {{.start = 0, .duration = 4, .called = 4, .name = 1, .layer = 0, .recomputed = true, .step = 0, .sequence = 0},
+                   {.start = 5, .duration = 4, .name = 1, .kind = SliceKind::Step, .step = 0}};
     record({encodeSlices(host)});
-    EXPECT_EQ(known("SELECT start_ns, self_ns, thread, process, layer, sequence, recomputed, rank FROM op"),
-              "start_ns=0 self_ns=0 thread=0 process=0 layer=0 sequence=0 recomputed=1 rank=2");
+    EXPECT_EQ(known("SELECT start_ns, self_ns, thread, process, layer, step, sequence, recomputed, rank FROM op"),
+              "start_ns=0 self_ns=0 thread=0 process=0 layer=0 step=0 sequence=0 recomputed=1 rank=2");
+    EXPECT_EQ(text("SELECT number, slice.step FROM step JOIN slice ON kind = 'step'"), "0|0\n");
 }
 
 TEST_F(QuerySources, EachViewHasItsKindsAndSliceHasAll) {
