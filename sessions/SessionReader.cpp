@@ -186,6 +186,11 @@ private:
         if (!ended(found.state) && !locked) found.state = RunState::Interrupted;
         const LastStep last = lastStep(*m_connection, session);
         found.steps = last.step;
+        if (found.kind == SessionKind::Trace)
+            if (const StoredSteps stored = storedSteps(*m_connection, session); stored.count > 0) {
+                found.steps = stored.count;
+                found.numbered.emplace(stored.first, stored.last);
+            }
         found.lossLast = last.loss;
         found.validationLossLast = lastValidationLoss(*m_connection, session);
         if (!summarised) medians = rememberedMedians(session, last.step);

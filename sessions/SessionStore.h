@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/Result.h"
@@ -49,7 +51,8 @@ struct SessionSummary {
     std::string why;                     // for failed
     std::int64_t startedUnixMs = 0;
     std::int64_t endedUnixMs = 0;  // 0 = not ended
-    std::int64_t steps = 0;        // last step stored
+    std::int64_t steps = 0;        // of a run its last step; of an import how many are stored, or of very many the last one's number
+    std::optional<std::pair<std::int64_t, std::int64_t>> numbered;  // of an import whose steps were counted: the numbers of the first and the last
     double lossLast = kUnknown;
     double validationLossLast = kUnknown;
     double msPerStepMedian = kUnknown;                        // over stored steps, first 3 left out

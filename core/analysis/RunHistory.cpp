@@ -71,7 +71,7 @@ void RunHistory::addStep(const StepDone& event) {
     m_steps.seconds.push_back(std::max(event.at.seconds(), before.seconds));
 
     const double ms = event.duration.milliseconds();
-    const double rate = ms > 0 ? static_cast<double>(event.tokens) * 1000 / ms : kUnknown;
+    const double rate = ms > 0 && event.tokens > 0 ? static_cast<double>(event.tokens) * 1000 / ms : kUnknown;
     m_steps.loss.append(event.loss);
     m_steps.smoothedLoss.append(event.loss);
     m_steps.learningRate.append(event.learningRate);

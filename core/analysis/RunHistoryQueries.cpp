@@ -99,7 +99,7 @@ RunPlace RunHistory::last() const {
 
 RunNumbers RunHistory::numbers(std::size_t window) const {
     RunNumbers numbers;
-    numbers.steps = m_info ? m_config.steps : 0;
+    numbers.steps = m_info && m_info->config ? m_config.steps : 0;  // of an import nobody said how many were to come
     numbers.step = static_cast<std::int64_t>(last().step);
     numbers.tokens = static_cast<std::int64_t>(last().tokens);
     numbers.elapsed = m_latest;

@@ -26,6 +26,15 @@ LastStep lastStep(SQLite::Database& database, std::int64_t session) {
     return {select.getColumn(0).getInt64(), loss.isNull() ? kUnknown : loss.getDouble()};
 }
 
+StoredSteps storedSteps(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement select(database,
+                             "SELECT count(*), ifnull(min(step), 0), ifnull(max(step), 0) FROM (SELECT step FROM steps WHERE session = ? LIMIT ?)");
+    select.bind(1, session);
+    select.bind(2, kMostCountedSteps + 1);
+    if (!select.executeStep() || select.getColumn(0).getInt64() > kMostCountedSteps) return {};
+    return {select.getColumn(0).getInt64(), select.getColumn(1).getInt64(), select.getColumn(2).getInt64()};
+}
+
 double lastValidationLoss(SQLite::Database& database, std::int64_t session) {
     SQLite::Statement select(database, "SELECT loss FROM validations WHERE session = ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
     select.bind(1, session);

@@ -22,6 +22,14 @@ struct LastStep {
     double loss = kUnknown;
 };
 LastStep lastStep(SQLite::Database& database, std::int64_t session);
+
+// How many steps are stored and the numbers that they have: an import may begin anywhere and leave numbers out. At most kMostCountedSteps are
+// counted, as lists ask again and again; of more `count` is 0.
+constexpr std::int64_t kMostCountedSteps = 100'000;
+struct StoredSteps {
+    std::int64_t count = 0, first = 0, last = 0;
+};
+StoredSteps storedSteps(SQLite::Database& database, std::int64_t session);
 double lastValidationLoss(SQLite::Database& database, std::int64_t session);
 
 }  // namespace stepscope

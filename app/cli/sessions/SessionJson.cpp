@@ -69,6 +69,7 @@ Json toJson(const SessionSummary& s) {
             {"name", s.name},
             {"state", toString(s.state)},
             {"steps", s.steps},
+            {"numbered", s.numbered ? Json{s.numbered->first, s.numbered->second} : Json(nullptr)},
             {"started", isoTime(s.startedUnixMs)},
             {"ended", isoTime(s.endedUnixMs)},
             {"loss_last", nineDigits(s.lossLast)},

@@ -115,6 +115,14 @@ Json asJson(const Shown& s) {
     return all;
 }
 
+// An import may begin anywhere and leave numbers out.
+std::string stepsText(const SessionSummary& of) {
+    const std::string count = format::count(of.steps);
+    if (!of.numbered) return count;
+    const auto& [first, last] = *of.numbered;
+    return first == last ? fmt::format("{} (number {})", count, first) : fmt::format("{} ({} to {})", count, first, last);
+}
+
 std::string list(const char* title, const Json& points, const std::function<std::string(const Json&)>& describe) {
     std::string text;
     for (const auto& point : points)
@@ -136,7 +144,7 @@ std::string asText(const Shown& s) {
     if (!s.summary.notes.empty()) facts.add({"notes", s.summary.notes});
     if (!s.info.resumedFrom.empty()) facts.add({"resumed from", s.info.resumedFrom});
     if (s.info.workers > 1) facts.add({"workers", format::count(s.info.workers)});
-    facts.add({"steps", format::count(s.summary.steps)});
+    facts.add({"steps", stepsText(s.summary)});
     facts.add({"last loss", format::significant(s.summary.lossLast, 5)});
     facts.add({"validation loss", format::significant(s.summary.validationLossLast, 5)});
     facts.add({"median step", format::milliseconds(s.summary.msPerStepMedian)});

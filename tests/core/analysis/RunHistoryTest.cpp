@@ -227,6 +227,20 @@ TEST(RunHistory, TheSpeedAndTheTimeOfAStepAreMediansOfTheSameStepsAndSayTheSame)
     EXPECT_NEAR(numbers.tokensPerSecond, history.steps().rateP50.back(), 1) << "the chart's line";
 }
 
+TEST(RunHistory, OfAnImportItSaysNoTotalAndNoSpeedThatNobodyMeasured) {
+    RunHistory history;
+    auto info = std::make_shared<SessionInfo>();
+    info->kind = SessionKind::Trace;
+    info->config.reset();
+    history.append(SessionStarted{.session = 1, .info = info, .replay = true});
+    for (int i = 101; i <= 105; ++i) history.append(StepDone{.step = i, .at = TimeNs::fromSeconds(i), .duration = {2'000'000}});
+    const RunNumbers numbers = history.numbers();
+    EXPECT_EQ(numbers.step, 105);
+    EXPECT_EQ(numbers.steps, 0);
+    EXPECT_NEAR(numbers.stepMsMedian, 2, 1e-9);
+    EXPECT_TRUE(std::isnan(numbers.tokensPerSecond));
+}
+
 TEST(RunHistory, KnowsNothingBeforeTheFirstStepAndSaysSo) {
     RunHistory history;
     const RunNumbers nothing = history.numbers();

@@ -147,6 +147,10 @@ TEST_F(Import, GivesEverySliceWithinAStepItsNumber) {
     EXPECT_EQ(named(all, "k").slice.step, 12);
     EXPECT_EQ(named(all, "none").slice.step, kNoStep);
     EXPECT_EQ(named(all, "ProfilerStep#12").slice.kind, SliceKind::Step);
+    const auto summary = (*SessionReader::open(path))->summary(done.session);
+    ASSERT_TRUE(summary) << summary.error().sentence;
+    EXPECT_EQ(summary->steps, 2) << "so many, however they are numbered";
+    EXPECT_EQ(summary->numbered, (std::pair<std::int64_t, std::int64_t>(11, 12)));
 }
 
 // As PyTorch's profiler counts them with wait=0 and warmup=0.

@@ -49,6 +49,22 @@ TEST_F(RunBarTest, OffersNothingBeforeTheEngineIsThereAndRunAfterwards) {
     EXPECT_FALSE(button("Stop")->isEnabled());
 }
 
+TEST_F(RunBarTest, SaysNoTotalWhereNobodySaidHowManyStepsThereAreToBe) {
+    bar.setReading(live);
+    EXPECT_TRUE(says(QString("step 1\u202F240 / 5\u202F000")));
+    EXPECT_FALSE(bar.findChild<QProgressBar*>()->isHidden());
+    RunReading imported = live;
+    imported.live = false;
+    imported.replay = true;
+    imported.state = RunState::Finished;
+    imported.steps = 0;
+    bar.setReading(imported);
+    EXPECT_TRUE(says(QString("step 1\u202F240")));
+    EXPECT_FALSE(says(" / "));
+    EXPECT_TRUE(says("– tok/s"));
+    EXPECT_TRUE(bar.findChild<QProgressBar*>()->isHidden());
+}
+
 TEST_F(RunBarTest, OffersPauseAndStopWhileARunGoesOn) {
     bar.setReading(live);
     EXPECT_FALSE(button("Run")->isEnabled());

@@ -167,7 +167,8 @@ void RunBar::showProgress(const RunReading& r) {
     // Nothing moves up here while an experiment is measured: drawing takes time from what is timed.
     const bool measuring = r.measuring && !r.replay;
     const bool any = (r.hasRun || r.starting) && !r.refused && !measuring;
-    m_progress->setVisible(any);
+    const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);
+    m_progress->setVisible(any && (preparing || r.steps > 0));
     m_left->setVisible(any);
     if (!any) {
         m_step->setText(measuring                                  ? (r.stopping ? "stopping the experiment…" : "measuring, see its page")
@@ -178,8 +179,8 @@ void RunBar::showProgress(const RunReading& r) {
                                                                    : "ready, on " + r.host);
         return;
     }
-    const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);
-    QString place = QString("step %1 / %2").arg(words(format::count(r.step)), words(format::count(r.steps)));
+    QString place = QString("step %1").arg(words(format::count(r.step)));
+    if (r.steps > 0) place += " / " + words(format::count(r.steps));
     if (r.tokens > 0) place += " · " + words(format::rate(static_cast<double>(r.tokens), "tokens"));
     m_step->setText(preparing ? QString("preparing") : place);
     if (preparing && !std::isfinite(r.fraction)) {

@@ -19,9 +19,9 @@ struct RunReading {
     bool refused = false;    // the newest run ended before its first step could be made: there is nothing to show of it
     bool heldUp = false;     // paused because nothing can be stored; goes on by itself unless it is paused as well
     RunState state = RunState::Preparing;
-    QString note;                // what is being prepared, why it paused or failed
-    double fraction = kUnknown;  // of the preparation
-    std::int64_t step = 0, steps = 0;
+    QString note;                                             // what is being prepared, why it paused or failed
+    double fraction = kUnknown;                               // of the preparation
+    std::int64_t step = 0, steps = 0;                         // the newest; that there are to be, 0: nobody said
     std::int64_t tokens = 0;                                  // trained on in this session
     double secondsLeft = kUnknown;                            // not in a replay
     double msPerStep = kUnknown, tokensPerSecond = kUnknown;  // medians
