@@ -1,14 +1,16 @@
 // `generate`: writes text from a checkpoint's weights to stdout, piece by piece as it comes where there is one prompt, and at its end how fast it
-// was; to a terminal without what it would obey.
+// was; to a terminal without what it would obey. Main thread; Ctrl-C ends the texts where they are.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
+#include "app/cli/StopSignals.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/workbench/text/WriteTexts.h"
@@ -19,7 +21,7 @@ namespace stepscope::cli {
 namespace {
 
 constexpr std::int64_t kMany = 1'000'000'000'000;
-constexpr std::streamoff kMostPromptBytes = 4 << 20;
+constexpr std::uintmax_t kMostPromptBytes = 4 << 20;
 
 struct GenerateOptions {
     std::string from, database, promptFile, dtype = "f32";
@@ -32,13 +34,15 @@ struct GenerateOptions {
 
 // The lines of a file that are not empty.
 Result<std::vector<std::string>> linesOf(const std::string& path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (std::error_code failed; std::filesystem::is_directory(path, failed))
-        return makeError(ErrorCode::BadInput, fmt::format("The file of prompts {} is a folder; name a file with a prompt in each line.", path));
+    std::error_code problem;
+    const auto status = std::filesystem::status(path, problem);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        return makeError(ErrorCode::BadInput, fmt::format("The file of prompts {} is {}; name a file with a prompt in each line.", path,
+                                                          std::filesystem::is_directory(status) ? "a folder" : "no ordinary file"));
+    std::ifstream file(path, std::ios::binary);
     if (!file) return makeError(ErrorCode::NotFound, fmt::format("The file of prompts {} cannot be opened; check its name.", path));
-    if (file.tellg() > kMostPromptBytes)
+    if (std::filesystem::file_size(path, problem) > kMostPromptBytes)
         return makeError(ErrorCode::BadInput, fmt::format("The file of prompts {} is larger than 4 MB; a prompt is a line of it.", path));
-    file.seekg(0);
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) {
         if (line.ends_with('\r')) line.pop_back();
@@ -108,7 +112,8 @@ Json answerOf(const TextRequest& request, const TextAnswer& answer) {
             {"text_tokens_per_s", number(speed.textPerSecond)},
             {"weight_bytes", speed.weights.count},
             {"cache_bytes", speed.cache.count},
-            {"recomputed", speed.recomputed.empty() ? Json() : Json(speed.recomputed)}};
+            {"recomputed", speed.recomputed.empty() ? Json() : Json(speed.recomputed)},
+            {"stopped", answer.stopped}};
 }
 
 Result<ExitCode> generate(const GenerateOptions& options) {
@@ -131,13 +136,19 @@ Result<ExitCode> generate(const GenerateOptions& options) {
         told = std::max(told, soFar.size());
         std::fflush(stdout);
     };
-    const auto answer = writeTexts(*wanted, [&](std::size_t, const std::string& soFar, const TextSpeed&) {
-        if (streams) show(soFar);
-    });
+    std::atomic<bool> cancelled{false};
+    const StopSignals signals([&] { cancelled = true; });
+    const auto answer = writeTexts(
+        *wanted,
+        [&](std::size_t, const std::string& soFar, const TextSpeed&) {
+            if (streams) show(soFar);
+        },
+        cancelled);
     if (!answer) return answer.error();
+    const ExitCode code = answer->stopped ? ExitCode::Stopped : ExitCode::Ok;
     if (options.json) {
         print(line(answerOf(*wanted, *answer)));
-        return ExitCode::Ok;
+        return code;
     }
     if (streams) {
         show(answer->texts.front());
@@ -149,7 +160,8 @@ Result<ExitCode> generate(const GenerateOptions& options) {
     }
     std::fflush(stdout);
     printStatus(speedLine(*wanted, answer->speed));
-    return ExitCode::Ok;
+    if (answer->stopped) printError("It was stopped; what there is of the text is above.");
+    return code;
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ Result<std::vector<std::string>> generateTexts(const GeneratorWeights& model, co
         work.computed += static_cast<std::int64_t>(read.size());
     }
     work.textSeconds = secondsSince(started);
+    work.stopped = !std::ranges::all_of(texts, &Writing::complete);
     std::vector<std::string> written;
     for (const Writing& text : texts) written.push_back(text.whole());
     return written;

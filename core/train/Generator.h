@@ -29,6 +29,7 @@ struct TextWork {
     Bytes weights, cache;
     int threads = 0;
     std::string recomputed;  // why tokens were not computed once each, a clause; empty = they were
+    bool stopped = false;    // by `cancelled`, before every text was complete
 
     double promptRate() const { return promptSeconds > 0 ? static_cast<double>(promptTokens) / promptSeconds : kUnknown; }  // tokens a second
     double textRate() const { return textSeconds > 0 && computed > 0 ? static_cast<double>(computed) / textSeconds : kUnknown; }

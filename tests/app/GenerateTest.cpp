@@ -1,6 +1,10 @@
 // `generate` and what weights of fewer bits cost, through the command line: several prompts, stops, what is said of speed and memory, refusals.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
@@ -80,6 +84,30 @@ TEST_F(Generate, WritesWithWeightsOfFewerBitsInLessMemory) {
     EXPECT_LT(Json::parse(dynamic.out)["weight_bytes"].get<std::int64_t>(), former / 2);
 }
 
+TEST_F(Generate, StoppedByCtrlCSaysWhatThereIs) {
+    const auto id = trained();
+    const auto stopped = [&](const Words& more) {
+        Words all{STEPSCOPE_CLI};
+        for (const auto& word : words(id, {"--tokens", "100000"})) all.push_back(word);
+        for (int i = 0; i < 64; ++i) all.insert(all.end(), {"--prompt", "In the "});
+        all.insert(all.end(), more.begin(), more.end());
+        Process process(all, options());
+        std::this_thread::sleep_for(std::chrono::seconds(4));
+        process.send(SIGINT);
+        return process.wait();
+    };
+    const auto shown = stopped({});
+    EXPECT_EQ(shown.exitCode, kStopped) << shown.err;
+    EXPECT_THAT(shown.out, testing::StartsWith("--- 1 of 64\nIn the "));
+    EXPECT_THAT(shown.err, HasSubstr("It was stopped"));
+    const auto asked = stopped({"--json"});
+    EXPECT_EQ(asked.exitCode, kStopped) << asked.err;
+    const auto told = Json::parse(asked.out);
+    EXPECT_EQ(told["stopped"], true);
+    EXPECT_FALSE(told["texts"][0]["text"].get<std::string>().empty());
+    EXPECT_EQ(Json::parse(cli(words(id, {"--json"})).out)["stopped"], false);
+}
+
 TEST_F(Generate, RefusesWithASentence) {
     const auto id = trained();
     const auto refused = [&](const Words& more, const Words& named, int code) { expectRefused(cli(words(id, more)), named, code); };
@@ -88,6 +116,9 @@ TEST_F(Generate, RefusesWithASentence) {
     refused({"--repetition-penalty", "0"}, {"repetition-penalty"}, kBadInput);
     refused({"--presence-penalty", "much"}, {"presence-penalty", "much"}, kBadInput);
     refused({"--prompts", path("none.txt")}, {"none.txt"}, kNotFound);
+    refused({"--prompts", "/dev/zero"}, {"/dev/zero", "no ordinary file"}, kBadInput);
+    refused({"--prompts", path("")}, {"folder"}, kBadInput);
+    refused({"--prompts", write("large.txt", std::string(5 << 20, 'a'))}, {"large.txt", "larger than 4 MB"}, kBadInput);
     refused({"--prompts", write("empty.txt", "\n\n")}, {"empty.txt", "no line"}, kBadInput);
     refused({"--prompts", write("one.txt", "a"), "--prompt", "b"}, {"--prompt", "--prompts"}, kBadInput);
     std::string many;

@@ -48,7 +48,7 @@ Result<TextAnswer> writeTexts(const TextRequest& request,
             writer->weights, *writer->tokenizer, request.how, request.prompts, {.type = *type, .threads = static_cast<int>(request.threads)},
             [&](std::size_t prompt, const std::string& soFar, const TextWork& took) { onText(prompt, soFar, speedOf(took)); }, cancelled, work);
         if (!texts) return texts.error();
-        return TextAnswer{std::move(*texts), speedOf(work)};
+        return TextAnswer{std::move(*texts), speedOf(work), work.stopped};
     } catch (const std::exception& thrown) {
         return describeException(thrown);
     }

@@ -32,6 +32,7 @@ struct TextSpeed {
 struct TextAnswer {
     std::vector<std::string> texts;  // prompts left out
     TextSpeed speed;
+    bool stopped = false;  // before every text was complete
 };
 
 // onText gets a whole text so far and which prompt it is behind. What there is of the texts when `cancelled`.
