@@ -1,6 +1,6 @@
 // `lr-range`: a learning-rate range test. One short run whose rate rises exponentially from --low to --high, nothing recorded; prints
 // the curve and the rate it suggests, or the curve and why it suggests none (exit code 3). The main thread waits; Ctrl-C ends the sweep
-// early and what there is is read.
+// early and what there is is read (exit code 10).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ std::string asText(const Result<LrRange>& range, const Points& points, bool whol
            curveText(points, &*range);
 }
 
-std::string asJson(const Result<LrRange>& range, const Points& points) {
+std::string asJson(const Result<LrRange>& range, const Points& points, bool stopped) {
     Json all = Json::object();
     all["suggestion"] = range ? number(range->suggestion) : Json(nullptr);
     if (range) {
@@ -104,7 +104,16 @@ std::string asJson(const Result<LrRange>& range, const Points& points) {
     for (std::size_t i = 0; i < points.size(); ++i)
         curve.push_back({{"lr", number(points[i].rate)}, {"loss", nineDigits(points[i].loss)}, {"smoothed", nineDigits(smoothed[i])}});
     all["curve"] = std::move(curve);
+    all["stopped"] = stopped;
     return line(all);
+}
+
+// What a sweep says that a person ended: too few steps are no mistake of its settings.
+Result<LrRange> readStopped(const Points& points) {
+    auto range = readLrRange(points);
+    if (range) return range;
+    return makeError(ErrorCode::Cancelled,
+                     fmt::format("The sweep was stopped after {} step{}, which suggest no rate.", points.size(), points.size() == 1 ? "" : "s"));
 }
 
 Result<ExitCode> sweep(const LrRangeOptions& options) {
@@ -118,15 +127,18 @@ Result<ExitCode> sweep(const LrRangeOptions& options) {
     SweepSink sink;
     std::atomic<Run*> running{nullptr};
     std::unique_ptr<Run> run;
+    std::atomic<bool> stopped{false};
     RunSummary summary;
     {
         const StopSignals signals([&] {
+            stopped = true;
             if (Run* told = running.load()) told->send(Stop{});
         });
         auto started = workbench->start(request, sink);
         if (!started) return started.error();
         run = std::move(*started);
         running = run.get();
+        if (stopped) run->send(Stop{});
         sink.follow(run.get());
         summary = run->wait();
     }
@@ -135,11 +147,13 @@ Result<ExitCode> sweep(const LrRangeOptions& options) {
     // The step that broke down is not published. It ends the run as failed, and the sweep as it should.
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted)
         points.push_back({learningRate(request.config, static_cast<std::int64_t>(points.size()) + 1), std::numeric_limits<double>::quiet_NaN()});
-    const auto range = readLrRange(points);
+    const auto range = stopped ? readStopped(points) : readLrRange(points);
     const bool whole = static_cast<std::int64_t>(points.size()) >= request.config.steps;
-    print(options.json ? asJson(range, points) : asText(range, points, whole));
+    print(options.json ? asJson(range, points, stopped) : asText(range, points, whole));
     if (!range) return range.error();
-    return ExitCode::Ok;
+    if (!stopped) return ExitCode::Ok;
+    printError(fmt::format("The sweep was stopped after {} steps; this is what they say.", points.size()));
+    return ExitCode::Stopped;
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "tests/app/CliFixture.h"
 
@@ -10,11 +13,21 @@ namespace {
 
 class LrRangeCommand : public CliFixture {
 protected:
-    Finished sweep(const Words& more) const {
+    Words words(const Words& more) const {
         Words words{"lr-range", "--preset", "tiny-cpu", "--data",     "generated", "--set",        "layers=1",  "--set", "heads=2",
                     "--set",    "width=32", "--set",    "context=32", "--set",     "batch-size=4", "--threads", "1"};
         words.insert(words.end(), more.begin(), more.end());
-        return cli(words);
+        return words;
+    }
+    Finished sweep(const Words& more) const { return cli(words(more)); }
+    // Ended by Ctrl-C once it trains.
+    Finished stopped(const Words& more) const {
+        Words all{STEPSCOPE_CLI};
+        for (const auto& word : words(more)) all.push_back(word);
+        Process process(all, options());
+        std::this_thread::sleep_for(std::chrono::seconds(4));
+        process.send(SIGINT);
+        return process.wait();
     }
 };
 
@@ -66,6 +79,20 @@ TEST_F(LrRangeCommand, PrintsTheCurveOfTooFewStepsBeforeItAsksForMore) {
     const auto finished = sweep({"--steps", "5"});
     expectRefused(finished, {"steps"}, kBadInput);
     EXPECT_EQ(std::ranges::count(finished.out, '\n'), 5) << finished.out;
+}
+
+TEST_F(LrRangeCommand, StoppedByCtrlCSaysSoAndReadsWhatThereIs) {
+    const auto many = stopped({"--steps", "1000000"});
+    EXPECT_EQ(many.exitCode, kStopped) << many.err;
+    EXPECT_THAT(many.err, testing::HasSubstr("The sweep was stopped after "));
+    // Steps so long that twenty are never made.
+    const auto few = stopped({"--set", "width=256", "--set", "layers=4", "--set", "context=512", "--set", "batch-size=16", "--json"});
+    EXPECT_EQ(few.exitCode, kStopped) << few.err;
+    EXPECT_THAT(few.err, testing::HasSubstr("which suggest no rate"));
+    EXPECT_THAT(few.err, testing::Not(testing::HasSubstr("make at least")));
+    const Json printed = Json::parse(few.out);
+    EXPECT_EQ(printed["stopped"], true);
+    EXPECT_TRUE(printed["suggestion"].is_null());
 }
 
 TEST_F(LrRangeCommand, RefusesASweepThatIsNone) {
