@@ -97,6 +97,10 @@ int makeAnew(const std::string& path) {
     return 0;
 }
 
+std::string unfinishedOf(const std::string& target) {
+    return fmt::format("{}.unfinished-{}", target, ::getpid());
+}
+
 Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write,
                     const ExportProgress& progress) {
     if (const int problem = makeAnew(unfinished); problem != 0) return cannotWrite(path, problem);
@@ -120,13 +124,24 @@ Status mayWrite(const std::string& path, Existing existing) {
         .about(Subject::Kind::File, path);
 }
 
+Status canBeWritten(const std::string& path) {
+    std::error_code absent;
+    const fs::path followed = fs::canonical(path, absent);
+    if (!absent && fs::is_directory(followed, absent)) return cannotWrite(path, EISDIR);
+    if (!absent && !fs::is_regular_file(followed, absent)) return {};  // a device or a pipe
+    const std::string unfinished = unfinishedOf(followed.empty() ? path : followed.string());
+    if (const int problem = makeAnew(unfinished); problem != 0) return cannotWrite(path, problem);
+    ::unlink(unfinished.c_str());
+    return {};
+}
+
 Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write, const ExportProgress& progress) {
     std::error_code absent;
     const fs::path followed = fs::canonical(path, absent);
     const std::string target = absent ? path : followed.string();
     // A device or a pipe takes the bytes as they come; a file in its place would be something else.
     if (!absent && !fs::is_regular_file(followed, absent)) return writeInto(target, path, write, progress);
-    const std::string unfinished = fmt::format("{}.unfinished-{}", target, ::getpid());
+    const std::string unfinished = unfinishedOf(target);
     auto done = writeAndSync(unfinished, path, write, progress);
     if (done && std::rename(unfinished.c_str(), target.c_str()) != 0) done = cannotWrite(path, errno);
     std::error_code ignored;

@@ -25,6 +25,9 @@ Status stillWanted(const ExportProgress& progress);
 // BadInput, where a file (or a link to one) is there: what to do. A pipe or a device is no file that could be lost.
 Status mayWrite(const std::string& path, Existing existing);
 
+// Before long work whose answer goes there: what exportToFile() would end with where its folder is not there or takes no file. Leaves nothing behind.
+Status canBeWritten(const std::string& path);
+
 // `write` fills the stream. Its error is handed on; one of the file names the path, as it was given. A link keeps pointing where it did; a
 // pipe or a device takes the bytes as they come. What is stopped is as if nobody had tried (Cancelled).
 Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write, const ExportProgress& progress = {});

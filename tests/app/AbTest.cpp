@@ -145,6 +145,9 @@ TEST_F(Ab, WhatBothBeganFromAndWhatElseWasAskedIsStoredAndRepeated) {
 
 TEST_F(Ab, AReportThatCannotBeIsSaidInOneSentence) {
     expectRefused(cli(words({"--a", "fusion=off", "--b", "fusion=step", "--report", "r.pdf"})), {"r.pdf", ".html, .md or .json"}, kBadInput);
+    expectRefused(cli(words({"--a", "fusion=off", "--b", "fusion=step", "--report", path("nowhere/r.html")})),
+                  {"nowhere/r.html", "cannot be written"}, kIo);
+    EXPECT_FALSE(std::filesystem::exists(database())) << "nothing was measured first";
     const std::string id = std::to_string(train()["session"].get<int>());
     expectRefused(cli({"report", id, "--db", database()}), {"Session " + id, "holds no experiment"}, kBadInput);
     expectRefused(cli({"report", "4711", "--db", database()}), {"4711"});

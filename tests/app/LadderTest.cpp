@@ -102,6 +102,7 @@ TEST_F(LadderCli, RefusesWhatIsNoLadderInOneSentenceWithFileAndLine) {
     expectRefused(cli(words({write("many.yaml", many)})), {"10000 rungs", "30"}, kBadInput);
     expectRefused(cli(words({two(), "--budget", "1"})), {"--budget"}, kBadInput);
     expectRefused(cli(words({two(), "--delta", "0"})), {"--delta"}, kBadInput);
+    expectRefused(cli(words({two(), "--report", path("nowhere/r.md")})), {"nowhere/r.md"}, kIo);
     expectRefused(cli({"ladder", "--resume", "99", "--db", database()}), {});
     expectRefused(cli({"ladder", "--resume", "x", "--db", database()}), {"x"}, kBadInput);
     expectRefused(cli({"ladder", "precision-to-padding", "--resume", "1", "--db", database()}), {"--resume"}, kBadInput);

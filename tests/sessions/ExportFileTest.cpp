@@ -90,6 +90,22 @@ TEST_F(ExportFile, IntoAFolderThatIsNotThereNamesThePath) {
         EXPECT_NE(done.error().sentence.find(part), std::string::npos) << done.error().sentence;
 }
 
+TEST_F(ExportFile, SaysBeforehandWhetherItsPlaceTakesAFileAndLeavesNothingThere) {
+    EXPECT_TRUE(canBeWritten(path).ok());
+    EXPECT_EQ(files(), 0U);
+    writeFile(path, "old\n");
+    EXPECT_TRUE(canBeWritten(path).ok());
+    EXPECT_EQ(contentOf(path), "old\n");
+    EXPECT_EQ(files(), 1U);
+    EXPECT_TRUE(canBeWritten("/dev/null").ok());
+    for (const std::string& wrong : {folder.file("nowhere/out.csv"), folder.path(), path + "/out.csv"}) {
+        const Status said = canBeWritten(wrong);
+        ASSERT_FALSE(said) << wrong;
+        EXPECT_EQ(said.error().code, ErrorCode::Io);
+        EXPECT_EQ(said.error().sentence.rfind(wrong + " cannot be written: ", 0), 0U) << said.error().sentence;
+    }
+}
+
 TEST_F(ExportFile, FollowsALink) {
     writeFile(folder.file("real.csv"), "old\n");
     fs::create_symlink("real.csv", path);

@@ -30,8 +30,10 @@ void addReports(CLI::App& command, std::vector<std::string>& files) {
 }
 
 Status checkReports(const std::vector<std::string>& files) {
-    for (const std::string& path : files)
+    for (const std::string& path : files) {
         if (const auto format = reportFormatOf(path); !format) return format.error();
+        if (auto place = canBeWritten(path); !place) return place;
+    }
     return {};
 }
 

@@ -15,7 +15,7 @@ Result<ReportFormat> reportFormatOf(const std::string& path);
 
 // --report FILE, which may be repeated.
 void addReports(CLI::App& command, std::vector<std::string>& files);
-// Before anything is measured: whether each name says which format.
+// Before anything is measured: whether each name says which format, and whether there is a place for it.
 Status checkReports(const std::vector<std::string>& files);
 Status writeReports(const StoredReport& stored, std::int64_t session, const std::vector<std::string>& files);
 
