@@ -88,7 +88,9 @@ Result<EvaluateAnswer> evaluate(const EvaluateRequest& request, const std::funct
     if (!request.dtype.empty()) {
         auto answer = evaluateTypes({weights->config, weights->layout, weights->weights}, request.dtype, tokens, begin, end, context, threads,
                                     progress, cancelled);
-        if (answer) answer->data = text->corpus.description;
+        if (!answer) return answer;
+        if (!std::isfinite(answer->types.front().loss)) return giveNoNumbers(request.checkpoint);
+        answer->data = text->corpus.description;
         return answer;
     }
     const auto started = std::chrono::steady_clock::now();
@@ -97,6 +99,7 @@ Result<EvaluateAnswer> evaluate(const EvaluateRequest& request, const std::funct
         {weights->config, weights->layout, weights->weights}, tokens, begin, end, context, request.batch,
         [&](std::int64_t done) { progress(static_cast<double>(done) / total); }, cancelled);
     if (!result) return result.error();
+    if (!std::isfinite(result->loss)) return giveNoNumbers(request.checkpoint);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return EvaluateAnswer{.loss = result->loss,
                           .perplexity = std::exp(result->loss),

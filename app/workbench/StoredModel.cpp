@@ -59,6 +59,10 @@ Result<StoredModel> openStoredModel(const std::string& path) {
     return !checkpoint && tellsItsModel(path) ? ofOthers(path) : ofCheckpoint(path);
 }
 
+Error giveNoNumbers(const std::string& place) {
+    return makeError(ErrorCode::Training, fmt::format("The weights of {} give no numbers; choose an earlier checkpoint.", place));
+}
+
 Result<ModelWeights> weightsOf(const StoredModel& model) {
     auto weights = readWeights(*model.tensors, model.place, model.model);
     if (!weights) return weights.error();

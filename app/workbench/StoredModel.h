@@ -31,4 +31,7 @@ struct ModelWeights {
 };
 Result<ModelWeights> weightsOf(const StoredModel& model);
 
+// Said of weights whose loss is no number.
+Error giveNoNumbers(const std::string& place);
+
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/Check.h"
 #include "core/model/Gpt.h"
@@ -40,6 +41,7 @@ Result<Evaluation> evaluateRow(const GeneratorWeights& model, const TokenRow& ro
             row.copyPair(begin + done + i * window, window, inputs + i * window, inputs + (windows + i) * window);
         const at::Tensor loss = gptLoss(model.config, weights, ops, ids.select(0, 0), ids.select(0, 1));
         sum += loss.item<double>() * static_cast<double>(windows * window);
+        if (!std::isfinite(sum)) break;  // nothing that follows makes a number of it
         done += windows * window;
         progress(done);
     }

@@ -15,8 +15,8 @@ using Words = std::vector<std::string>;
 using Json = nlohmann::json;
 
 // Exit codes, as `stepscope-cli --help` promises them (app/cli/ExitCode.h): written out, so that no number changes unnoticed.
-inline constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4, kUnsupported = 5, kOutOfMemory = 6, kIo = 7, kDamaged = 8, kStopped = 10, kKilled = 11,
-                     kUndecided = 12, kSlower = 13;
+inline constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4, kUnsupported = 5, kOutOfMemory = 6, kIo = 7, kDamaged = 8, kTraining = 9,
+                     kStopped = 10, kKilled = 11, kUndecided = 12, kSlower = 13;
 
 class CliFixture : public testing::Test {
 protected:

@@ -120,12 +120,30 @@ TEST_F(ForeignWeightsCli, WhatARunBeginsFromIsStoredWithItsSettings) {
     expectRefused(cli({"train", "--resume", "4", "--db", database(), "--steps", "20", "--set", "init=random"}), {"leave init as it was"}, kBadInput);
 }
 
+TEST_F(ForeignWeightsCli, WeightsThatGiveNoNumbersHaveNoLoss) {
+    train();
+    ASSERT_EQ(exported({}).exitCode, 0);
+    const std::string weights = path("out") + "/model.safetensors", data = someText();
+    ASSERT_EQ(cli({"eval", "--from", path("out"), "--data", data}).exitCode, 0);
+    {
+        std::fstream file(weights, std::ios::binary | std::ios::in | std::ios::out);
+        file.seekp(-16, std::ios::end);
+        file << std::string(16, '\xFF');
+    }
+    expectRefused(cli({"eval", "--from", path("out"), "--data", data}), {path("out"), "give no numbers"}, kTraining);
+    expectRefused(cli({"eval", "--from", path("out"), "--data", data, "--dtype", "int8", "--json"}), {path("out"), "give no numbers"}, kTraining);
+}
+
 TEST_F(ForeignWeightsCli, WhatCannotBeReadOrWrittenIsSaidInOneSentence) {
     train();
     ASSERT_EQ(exported({}).exitCode, 0);
     expectRefused(exported({}), {path("out"), "already there"}, kBadInput);
     EXPECT_EQ(exported({"--force"}).exitCode, 0);
     expectRefused(cli({"eval", "--from", path("out")}), {path("out"), "--data"}, kBadInput);
+    expectRefused(cli({"prune", "--from", path("out"), "--out", path("x"), "--sparsity", "0.5"}), {path("out"), "weights of another program"},
+                  kNotFound);
+    expectRefused(cli({"eval", "--from", path("nowhere")}), {path("nowhere"), "is not there"}, kNotFound);
+    expectRefused(cli({"eval", "--from", someText()}), {"some.txt", "it is a file"}, kNotFound);
     expectRefused(cli({"checkpoint", "export", "9", path("x"), "--db", database()}), {"9"}, kNotFound);
     expectRefused(cli({"checkpoint", "export", "1", "/dev/null/x", "--db", database()}), {"/dev/null/x"}, kIo);
     expectRefused(cli({"checkpoint", "export", "1", path("x"), "--db", database(), "--shard-size", "0"}), {"--shard-size"}, kBadInput);

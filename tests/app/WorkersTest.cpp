@@ -17,8 +17,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kTraining = 9;
-
 class Workers : public CliFixture {
 protected:
     // `train` of the fixture's model; words: of every worker, then of one alone.

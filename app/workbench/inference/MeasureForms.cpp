@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/workbench/StoredModel.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/inference/FormTurns.h"
 #include "app/workbench/inference/OpenedForms.h"
@@ -140,8 +141,7 @@ private:
         row.weights = bytes;
         row.loss = sumOf(*windows) / static_cast<double>(m_answer.tokens);
         row.perplexity = std::exp(row.loss);
-        if (form == 0 && !std::isfinite(row.loss))
-            return makeError(ErrorCode::Training, fmt::format("The weights of {} give no numbers; choose an earlier checkpoint.", m_request.from));
+        if (form == 0 && !std::isfinite(row.loss)) return giveNoNumbers(m_request.from);
         if (form > 0) row.quality = changeOf(m_exact, *windows, m_answer.tokens, m_opened.context);
         tell(fmt::format("read the text in {}", row.form), share * static_cast<double>(form + 1));
         return {};
