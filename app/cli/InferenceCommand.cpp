@@ -86,7 +86,7 @@ std::string formsText(const FormsAnswer& answer) {
                                 besideItselfWords(answer.promptFloor, answer.rounds), besideItselfWords(answer.textFloor, answer.rounds));
     }
     if (answer.rounds + answer.leftOut > 0)
-        text += fmt::format("{} rounds count{}, {:.0f} s\n", answer.rounds,
+        text += fmt::format("{} {}{}, {:.0f} s\n", answer.rounds, answer.rounds == 1 ? "round counts" : "rounds count",
                             answer.leftOut > 0 ? fmt::format(", {} left out for other programs", answer.leftOut) : std::string(), answer.seconds);
     if (!std::isfinite(answer.bytesPerSecond)) text += "The memory bandwidth of this machine is not known yet; `diagnose` measures it.\n";
     for (const PrunedRow& row : answer.pruned)

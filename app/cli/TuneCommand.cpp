@@ -23,8 +23,11 @@ struct TuneOptions {
 
 Status prepare(TuneOptions& options, const Workbench& workbench) {
     TuneRequest& request = options.request;
-    const auto budget = realOption("--budget", options.budget, kShortestTune / 60, kLongestBudget / 60);
+    const auto budget = realOption("--budget", options.budget, 0, 1e9);
     if (!budget) return budget.error();
+    if (*budget * 60 < kShortestTune || *budget * 60 > kLongestBudget)
+        return makeError(ErrorCode::BadInput, fmt::format("--budget cannot be {} minutes; a search takes {:g} seconds (0.34 minutes) to {:g} hours.",
+                                                          options.budget, kShortestTune, kLongestBudget / 3600));
     const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
     if (!delta) return delta.error();
     const auto seed = wholeOption("--seed", options.seed, 0, 1'000'000'000'000);

@@ -110,6 +110,24 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
     return folder->moveTo(path);
 }
 
+namespace {
+
+// What is there instead, as far as that helps.
+Error noCheckpoint(const std::string& path) {
+    std::error_code ignored;
+    const auto refused = [&](const char* what) { return makeError(ErrorCode::NotFound, fmt::format("{} {}", path, what)); };
+    const fs::file_status there = fs::status(path, ignored);
+    if (!fs::exists(there)) return refused("is not there; name the folder of a checkpoint.");
+    if (!fs::is_directory(there)) return refused("is not a checkpoint: it is a file; name the folder that the checkpoint is.");
+    if (fs::exists(path + "/config.json", ignored))
+        return refused(
+            "is not a checkpoint: it holds the weights of another program. A run can begin with them (train --init), and saves checkpoints of its "
+            "own.");
+    return refused("is not a checkpoint: it has no state.json.");
+}
+
+}  // namespace
+
 Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     const auto damaged = [&](const std::string& what) {
         return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: {}.", path, what));
@@ -117,7 +135,7 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     std::error_code problem;
     const bool isFile = fs::is_regular_file(path + "/state.json", problem);
     std::ifstream file(path + "/state.json");
-    if (!isFile || !file) return makeError(ErrorCode::NotFound, fmt::format("{} is not a checkpoint: it has no state.json.", path));
+    if (!isFile || !file) return noCheckpoint(path);
     // Before anything is made of it: a tree of values takes many times its text in memory, and a deep one all of the stack.
     if (fs::file_size(path + "/state.json", problem) > kLargestState || problem)
         return damaged("it is too large for the description of a checkpoint");

@@ -72,6 +72,9 @@ Result<WorkerPlace> placeBy(const Environment& environment, const Names& names) 
         if (*localRank >= *localSize && environment.has(names.localSize))
             return wrong(
                 fmt::format("{} is {}, but {} says that this machine has {} workers.", names.localRank, *localRank, names.localSize, *localSize));
+        if (*localSize == *size && environment.has(names.localSize) && environment.has(names.localRank) && *localRank != *rank)
+            return wrong(fmt::format("{} is {} and {} is {}, but {} says that all {} workers are on this machine, where the two are one number.",
+                                     names.rank, *rank, names.localRank, *localRank, names.localSize, *size));
         place.localSize = *localSize;
     }
     return place;

@@ -58,8 +58,9 @@ TEST_F(TuneCli, BatchSizesTakePartWhenTheyAreAllowedAndMemoryIsBounded) {
 }
 
 TEST_F(TuneCli, RefusesWhatCannotBeAskedInOneSentence) {
-    expectRefused(cli(words({"--budget", "0.1"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({"--budget", "0.1"})), {"--budget cannot be 0.1 minutes", "20 seconds", "24 hours"}, kBadInput);
     expectRefused(cli(words({"--budget", "soon"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({"--report", path("nowhere/r.md")})), {"nowhere/r.md"}, kIo);
     expectRefused(cli(words({"--memory", "-1"})), {"--memory"}, kBadInput);
     expectRefused(cli(words({"--set", "amp=fp64"})), {"amp"}, kBadInput);
     expectRefused(cli(words({"--set", "batch-size=100000000"})), {}, kOutOfMemory);

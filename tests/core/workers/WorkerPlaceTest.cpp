@@ -105,6 +105,8 @@ TEST(WorkerPlace, WhatIsMissingOrContradictsIsNamed) {
     EXPECT_THAT(sentence(with(kTorchrun, "MASTER_PORT", "")), HasSubstr("MASTER_PORT is not set"));
     EXPECT_THAT(sentence(with(kTorchrun, "MASTER_ADDR", "")), HasSubstr("MASTER_ADDR does not say where they meet"));
     EXPECT_THAT(sentence(with(kTorchrun, "LOCAL_RANK", "2")), HasSubstr("LOCAL_RANK is 2, but LOCAL_WORLD_SIZE"));
+    EXPECT_THAT(sentence({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}),
+                HasSubstr("RANK is 0 and LOCAL_RANK is 1, but LOCAL_WORLD_SIZE says that all 2 workers are on this machine"));
     EXPECT_THAT(sentence(with(kTorchrun, "LOCAL_WORLD_SIZE", "5")), HasSubstr("LOCAL_WORLD_SIZE is \"5\""));
     EXPECT_THAT(sentence(with(kTorchrun, "TORCHELASTIC_RESTART_COUNT", "many")), HasSubstr("TORCHELASTIC_RESTART_COUNT"));
 }
