@@ -1,11 +1,13 @@
 #include "app/workbench/engine/EngineServer.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "app/workbench/engine/Descriptor.h"
 #include "app/workbench/engine/EngineLooks.h"
@@ -19,6 +21,8 @@ namespace {
 class PipeOutlet final : public EngineOutlet {
 public:
     explicit PipeOutlet(int descriptor) : m_descriptor(descriptor) {}
+    // An errno, where that is another one than that of a reader who has gone. Before a run begins alone.
+    int problem() const { return m_problem; }
 
 private:
     void write(FrameType type, const FrameBytes& payload, std::uint64_t) override {
@@ -32,6 +36,7 @@ private:
                 pollfd room{m_descriptor, POLLOUT, 0};
                 ::poll(&room, 1, -1);
             } else if (count == 0 || errno != EINTR) {
+                m_problem = count < 0 && errno != EPIPE ? errno : 0;
                 m_broken = true;  // who reads it has gone; that is noticed where it is read from
                 return;
             }
@@ -40,6 +45,7 @@ private:
 
     const int m_descriptor;
     bool m_broken = false;
+    int m_problem = 0;
 };
 
 class EngineServer {
@@ -59,6 +65,8 @@ public:
 
     Status serve() {
         m_outlet.send(FrameType::Hello, helloToBytes(ownHello(m_machine)));
+        if (const int problem = m_outlet.problem(); problem != 0)
+            return makeError(ErrorCode::Io, fmt::format("What the engine says cannot be written: {}.", std::strerror(problem)));
         std::array<std::byte, 4096> piece;
         while (!m_served.ended()) {
             std::array<pollfd, 2> wanted{pollfd{m_in, POLLIN, 0}, pollfd{m_wake.number(), POLLIN, 0}};
@@ -70,6 +78,9 @@ public:
             m_frames.add(piece.data(), static_cast<std::size_t>(count));
             while (true) {
                 auto frame = m_frames.next();
+                // Of bytes that begin no frame it is told what the window sees of such an engine; here the other side is the window.
+                if (!frame && frame.error().code == ErrorCode::BadInput)
+                    return makeError(ErrorCode::BadInput, "What came is not what a window of Stepscope sends; start stepscope --engine instead.");
                 if (!frame) return frame.error();
                 if (!*frame) break;
                 Status taken = EngineLooks::isQuestion((*frame)->type) ? look(**frame) : m_served.take(**frame);

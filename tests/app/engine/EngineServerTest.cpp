@@ -149,7 +149,7 @@ TEST(EngineServer, RefusesWhatIsNoFrameAndWhatAnEngineSays) {
     {
         Served served;
         served.write(FrameBytes(20, std::byte{'x'}));
-        EXPECT_FALSE(served.outcome());
+        EXPECT_EQ(served.outcome().error().sentence, "What came is not what a window of Stepscope sends; start stepscope --engine instead.");
     }
     {
         Served served;
@@ -187,6 +187,18 @@ TEST(EngineServer, CarriesOutEachCommandOnceAndKnowsWhenOneIsMissing) {
     served.send(FrameType::Command, commandToBytes(1, Pause{}));
     served.send(FrameType::Command, commandToBytes(3, Pause{}));
     EXPECT_THAT(served.outcome().error().sentence, HasSubstr("command 3 where 2 was due"));
+}
+
+TEST(EngineServer, EndsWithASentenceWhereItsGreetingCannotBeWritten) {
+    const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC), out = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ASSERT_TRUE(in >= 0 && out >= 0);
+    const auto workbench = Workbench::create();
+    const Status served = serveEngine(*workbench, in, out);
+    ::close(in);
+    ::close(out);
+    ASSERT_FALSE(served);
+    EXPECT_EQ(served.error().code, ErrorCode::Io);
+    EXPECT_THAT(served.error().sentence, HasSubstr("cannot be written"));
 }
 
 TEST(EngineServer, TellsWhyARunCannotBe) {
