@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "core/base/Format.h"
@@ -26,6 +27,20 @@ std::map<QString, QString> shapeOf(const RunConfig& config) {
     return shape;
 }
 
+// Whether the data may bring ids of their own, and with them the size of the model: ready tokens, a folder that may hold some. By the name alone: the
+// window waits for no disk.
+bool mayBringIds(const std::string& data) {
+    const std::string ending = std::filesystem::path(data).extension().string();
+    return ending == ".bin" || (ending.empty() && data.find('/') != std::string::npos);
+}
+
+// Of data that decide how many ids there are a step is only known from the same data.
+bool hasItsIds(const SessionRow& row, const RunConfig& config) {
+    const auto data = std::ranges::find(row.config, QString("data"), [](const auto& entry) { return entry.first; });
+    if (data == row.config.end() || data->second == words(config.data)) return true;
+    return config.tokenizer != "char" && !mayBringIds(config.data) && !mayBringIds(data->second.toStdString());
+}
+
 bool isOfShape(const SessionRow& row, const std::map<QString, QString>& shape) {
     std::size_t same = 0;
     for (const auto& [key, value] : row.config) {
@@ -44,7 +59,7 @@ TimeForecast forecastTime(const RunConfig& config, const SessionsModel& sessions
     const SessionRow* newest = nullptr;
     for (int i = 0; i < sessions.rowCount(); ++i) {
         const SessionRow& row = sessions.at(i);
-        if (!std::isfinite(row.msPerStep) || row.steps < kFewestSteps || !isOfShape(row, shape)) continue;
+        if (!std::isfinite(row.msPerStep) || row.steps < kFewestSteps || !isOfShape(row, shape) || !hasItsIds(row, config)) continue;
         if (newest == nullptr || row.startedUnixMs > newest->startedUnixMs) newest = &row;
     }
     if (newest == nullptr)
