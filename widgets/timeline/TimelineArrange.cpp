@@ -101,8 +101,9 @@ void TimelinePage::placeDetails() {
     } else {
         m_panes->setGuest(nullptr, {});
         m_split->addWidget(m_details);
+        m_details->setVisible(m_told);
     }
-    m_details->setVisible(m_guest || m_told);
+    // As a guest it is in sight while its tab is the current one, which the strip knows: shown from here it would lie over another pane.
 }
 
 }  // namespace stepscope

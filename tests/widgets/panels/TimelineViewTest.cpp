@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QSettings>
+#include <QTabBar>
+#include <QTest>
+#include <QTextBrowser>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +14,8 @@
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelineLegend.h"
 #include "widgets/timeline/TimelinePage.h"
+#include "widgets/timeline/panes/PaneStrip.h"
+#include "widgets/timeline/panes/RooflinePane.h"
 
 namespace stepscope {
 namespace {
@@ -303,6 +309,29 @@ TEST(TimelineLegend, NamesTheColoursThatAreInSightAndWrapsWhereItIsNarrow) {
     const QImage image = legend.grab().toImage();
     for (const LookClass look : shown.view.looks())
         EXPECT_GE(pixelsOf(image, lookColour(look, false), image.rect()), 100) << lookName(look).toStdString();
+}
+
+// In a narrow page what is selected is one of the panes.
+TEST(TimelinePage, WhatIsSelectedLiesOverNoOtherPane) {
+    QSettings().clear();
+    ShownTimeline shown;
+    TimelinePage page;
+    page.resize(640, 700);
+    page.show();
+    page.panes().showTab(PaneStrip::Roofline);
+    page.setContent(shown.content());
+    auto* details = page.findChild<QTextBrowser*>();
+    ASSERT_NE(details, nullptr);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page.panes().isVisible() && page.panes().tabs()->count() == PaneStrip::Tabs + 1; }));
+    QCoreApplication::processEvents();
+    EXPECT_FALSE(details->isVisible()) << "the tab Roofline is the current one";
+    EXPECT_TRUE(page.panes().roofline().isVisible());
+    page.panes().showGuest();
+    EXPECT_TRUE(details->isVisible());
+    EXPECT_FALSE(page.panes().roofline().isVisible());
+    page.resize(1200, 700);
+    QCoreApplication::processEvents();
+    EXPECT_FALSE(details->isVisible()) << "nothing was selected, and beside the lanes it only takes room";
 }
 
 }  // namespace
