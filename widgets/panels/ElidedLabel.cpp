@@ -18,6 +18,13 @@ void ElidedLabel::setMore(const QString& more) {
     m_more = more;
 }
 
+void ElidedLabel::setLines(int lines) {
+    if (lines == m_lines) return;
+    m_lines = lines;
+    updateGeometry();
+    update();
+}
+
 QSize ElidedLabel::sizeHint() const {
     const QMargins margins = contentsMargins();
     return {fontMetrics().horizontalAdvance(text()) + 2 + margins.left() + margins.right(),

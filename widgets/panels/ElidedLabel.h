@@ -11,6 +11,7 @@ public:
     explicit ElidedLabel(Tone tone, int lines = 1, QWidget* parent = nullptr);
     // Said in the tool tip below the text, e.g. where a number comes from.
     void setMore(const QString& more);
+    void setLines(int lines);  // of which its height is made
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
     bool isElided() const;

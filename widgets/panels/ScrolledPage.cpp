@@ -11,7 +11,7 @@ ScrolledPage::ScrolledPage(const QString& name, QWidget* parent) : QScrollArea(p
     setAccessibleName(name);
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);  // its parts wrap; under a very large font one may need more all the same
     auto* inside = new QWidget;
     m_parts = new QVBoxLayout(inside);
     m_parts->setContentsMargins(space(3), space(3), space(3), space(3));

@@ -87,6 +87,29 @@ protected:
     }
 };
 
+TEST_F(WindowCompareTest, InANarrowWindowNothingOfItIsCut) {
+    openPage();
+    for (const bool measured : {false, true}) {
+        if (measured) {
+            measure();
+            ASSERT_TRUE(says("B is faster by"));
+            ASSERT_TRUE(idle());
+        }
+        QScrollArea& area = measured ? static_cast<QScrollArea&>(result()) : form();
+        for (const QSize size : {QSize(1024, 640), QSize(960, 508)}) {
+            window().resize(size);
+            QTest::qWait(100);
+            EXPECT_LE(area.widget()->width(), area.viewport()->width()) << measured << " " << size.width();
+            for (const auto* part : area.widget()->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+                if (!part->isVisible() || part->minimumSizeHint().width() <= area.viewport()->width()) continue;
+                ADD_FAILURE() << part->metaObject()->className() << " asks for " << part->minimumSizeHint().width() << " of "
+                              << area.viewport()->width();
+            }
+            picture(window(), QString("compare-narrow-%1-%2").arg(measured ? "result" : "form").arg(size.width()));
+        }
+    }
+}
+
 TEST_F(WindowCompareTest, AnswersAQuestionAndKeepsItAmongTheSessions) {
     openPage();
     EXPECT_TRUE(page().asking());

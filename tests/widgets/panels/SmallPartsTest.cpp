@@ -10,7 +10,9 @@
 #include <QTest>
 #include <QToolButton>
 #include <cmath>
+#include <set>
 
+#include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/FoldSection.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
@@ -146,6 +148,35 @@ TEST(FoldSection, RemembersWhetherItWasOpen) {
     }
     EXPECT_TRUE(FoldSection("Model", false).isOpen());
     QSettings().remove("fold");
+}
+
+TEST(FlowLayout, BeginsARowWhereTheNextHasNoRoom) {
+    QWidget page;
+    auto* flow = new FlowLayout(&page);
+    std::vector<QWidget*> parts;
+    for (int i = 0; i < 4; ++i) {
+        parts.push_back(new QWidget);
+        parts.back()->setFixedSize(100, 20);
+        flow->addWidget(parts.back());
+    }
+    parts[1]->hide();
+    page.show();
+    const auto rows = [&](int width) {
+        page.resize(width, 200);
+        QCoreApplication::processEvents();
+        std::set<int> tops;
+        for (const QWidget* part : parts) {
+            if (part->isHidden()) continue;
+            tops.insert(part->y());
+            EXPECT_LE(part->geometry().right(), width) << width;
+        }
+        EXPECT_EQ(flow->heightForWidth(width), static_cast<int>(tops.size()) * 20 + (static_cast<int>(tops.size()) - 1) * flow->spacing());
+        return tops.size();
+    };
+    EXPECT_EQ(rows(400), 1u) << "what is hidden takes no room";
+    EXPECT_EQ(rows(250), 2u);
+    EXPECT_EQ(rows(110), 3u);
+    EXPECT_EQ(flow->minimumSize().width(), 100) << "of the widest alone";
 }
 
 }  // namespace

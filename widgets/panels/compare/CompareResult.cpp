@@ -14,6 +14,7 @@
 #include "core/base/Format.h"
 #include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ReportDialog.h"
 #include "widgets/panels/TitleButton.h"
@@ -28,7 +29,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kFoldBelow = 720;  // narrower, the table stands below the chart
+constexpr int kFoldBelow = 720;   // narrower, the table stands below the chart
+constexpr int kLinesBelow = 520;  // narrower, sentences take more lines
 
 QString minutesText(double seconds) {
     return asText(format::duration(TimeNs::fromSeconds(std::max(0.0, seconds))));
@@ -53,7 +55,7 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     m_view.history = std::make_shared<const ExperimentHistory>();
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);  // its parts wrap; under a very large font one may need more all the same
     setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget;
     auto* layout = new QVBoxLayout(inside);
@@ -160,12 +162,9 @@ QWidget* CompareResult::buildActions() {
     m_guide->setLink(true);
     m_guide->setFocusPolicy(Qt::TabFocus);
     auto* all = new QWidget;
-    auto* layout = new QHBoxLayout(all);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space(2));
+    auto* layout = new FlowLayout(all);
     for (QPushButton* one : {m_stop, m_repeat, m_use, m_report, m_ask}) layout->addWidget(one);
     layout->addWidget(m_guide);
-    layout->addStretch(1);
     connect(m_stop, &QPushButton::clicked, this, &CompareResult::stopRequested);
     connect(m_repeat, &QPushButton::clicked, this, &CompareResult::repeatRequested);
     connect(m_use, &QPushButton::clicked, this, &CompareResult::useRequested);
@@ -379,6 +378,12 @@ void CompareResult::fold() {
     m_middle->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
     m_chart->setMinimumHeight(narrow ? 170 : 200);
     m_reasons->setNarrow(narrow);
+    // What fits into so many lines of a wide page needs as many more of a narrow one.
+    const bool least = viewport()->width() < kLinesBelow;
+    m_verdict->setLines(least ? 2 : 1);
+    m_sides->setLines(least ? 2 : 1);
+    m_progress->setLines(least ? 2 : 1);
+    for (ElidedLabel* line : {m_why, m_basis, m_method}) line->setLines(least ? 4 : 2);
     m_guide->setVisible(!narrow);
     m_narrow = narrow;
     nameRepeat();

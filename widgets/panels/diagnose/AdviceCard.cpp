@@ -33,6 +33,7 @@ AdviceCard::AdviceCard(const Advice& advice, QWidget* parent) : QFrame(parent), 
     texts->setSpacing(space(1) / 2);
     auto* title = new QLabel(adviceText(advice.title));
     title->setTextFormat(Qt::PlainText);
+    title->setWordWrap(true);
     title->setFont(headFont(title->font()));
     texts->addWidget(title);
     texts->addWidget(sentenceLabel(Tone::Normal, adviceText(advice.sentence)));

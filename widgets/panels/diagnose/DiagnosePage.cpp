@@ -7,11 +7,14 @@
 #include <QVBoxLayout>
 
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/diagnose/AdviceCard.h"
 #include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {
+
+constexpr int kStateBelow = 520;  // narrower, what is being done takes more lines
 
 const char* kWhatALookIs =
     "Reads the data, foretells the memory, times five steps on weights of their own and measures what this machine can do at most; nothing is "
@@ -28,6 +31,7 @@ QPushButton* plainButton(const QString& text, const QString& tooltip) {
 QLabel* headLabel(const QString& text) {
     auto* head = new QLabel(text);
     head->setFont(headFont(head->font()));
+    head->setWordWrap(true);
     return head;
 }
 
@@ -55,10 +59,8 @@ DiagnosePage::DiagnosePage(QWidget* parent) : ScrolledPage("Diagnose", parent) {
         plainButton("Find a learning rate",
                     "Runs a range test: the rate rises from step to step, and the curve on the page Live shows where the loss falls most steeply");
     m_stop = plainButton("Stop", "Ends what is being measured");
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(space(2));
+    auto* buttons = new FlowLayout;
     for (QPushButton* button : {m_look, m_batch, m_rate, m_stop}) buttons->addWidget(button);
-    buttons->addStretch(1);
     layout->addLayout(buttons);
     m_state = new ElidedLabel(Tone::Muted, 2);
     m_state->setAccessibleName("What Diagnose is doing");
@@ -137,6 +139,11 @@ void DiagnosePage::setView(const DiagnoseView& view) {
 void DiagnosePage::setBusy(DiagnoseBusy busy) {
     m_busy = busy;
     showState();
+}
+
+void DiagnosePage::resizeEvent(QResizeEvent* event) {
+    ScrolledPage::resizeEvent(event);
+    m_state->setLines(viewport()->width() < kStateBelow ? 5 : 2);
 }
 
 QString DiagnosePage::state() const {
