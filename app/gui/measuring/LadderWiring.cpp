@@ -79,7 +79,8 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
                             ? QString()
                             : QString("%1%2").arg(toString(summary->state), summary->why.empty() ? QString() : ": " + asText(summary->why));
     stored.view.resumable = summary->kind == SessionKind::Ladder && !stored.goesOn && summary->state != RunState::Finished && history->began();
-    stored.view.canUse = history->began() && history->saysAnything() && !stored.goesOn;
+    stored.view.goesOn = stored.goesOn;
+    stored.view.canUse = studyUsable(*history) && !stored.goesOn;
     stored.view.history = std::move(history);
     return stored;
 }
@@ -248,11 +249,13 @@ void LadderWiring::use() {
     if (m_runs.workbench() == nullptr) return;
     m_thread.post([this, history = shown.history, workbench = m_runs.workbench(), settings = m_panels.experiment.config()] {
         auto config = settingsOf(*history, workbench->switches(settings));
-        answer(this, [this, config = std::move(config), search = history->began() && history->began()->kind != "ladder"] {
+        answer(this, [this, config = std::move(config), search = history->began() && history->began()->kind != "ladder",
+                      recommended = history->recommended() != nullptr] {
             if (!config) return m_running.say(asText(config.error().sentence), true);
             m_panels.experiment.adopt(*config);
-            m_running.say(search ? "The settings that are recommended are in the panel on the left."
-                                 : "The settings of the top of the ladder are in the panel on the left.",
+            m_running.say(!search       ? "The settings of the top of the ladder are in the panel on the left."
+                          : recommended ? "The settings that are recommended are in the panel on the left."
+                                        : "The settings that it began with, the fastest that were found, are in the panel on the left.",
                           false);
         });
     });
@@ -294,7 +297,7 @@ void LadderWiring::ended(const RunSummary& summary) {
     m_live.source = m_feed.session() > 0 ? QString("session %1").arg(m_feed.session()) : QString();
     m_live.doing = summary.state == RunState::Stopped ? QString("stopped") : QString();
     m_live.failed = summary.state == RunState::Failed || summary.state == RunState::Interrupted ? asText(summary.why) : QString();
-    m_live.canUse = m_live.history->began() && m_live.history->saysAnything();
+    m_live.canUse = studyUsable(*m_live.history);
     if (!m_live.failed.isEmpty()) m_running.say(m_live.failed, true);
     // What was stopped is gone on with as what it is now: stored.
     if (summary.state == RunState::Stopped && m_feed.session() > 0) return open(m_feed.session());

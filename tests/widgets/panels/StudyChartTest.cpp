@@ -126,5 +126,48 @@ TEST(StudyChart, IsDrawnAtAnySizeWithNoneOneOrManyRows) {
     EXPECT_GE(chart.sizeHint().height(), chart.minimumSizeHint().height());
 }
 
+TEST(StudyChart, SettingsThatBeginAndEndAlikeAreToldFromEachOther) {
+    StudyChart chart;
+    std::vector<StudyBar> bars(3, studyBar(1.2));
+    bars[0].name = "the present settings";
+    bars[1].name = "fusion=off amp=bf16 attention=manual";
+    bars[2].name = "fusion=off amp=fp16 attention=manual";
+    for (const int width : {360, 600, 1200}) {
+        chart.setBars(bars, "times as fast");
+        chart.resize(width, 300);
+        for (std::size_t row = 0; row < bars.size(); ++row)
+            EXPECT_EQ(chart.nameLines(row).join(' '), bars[row].name) << width << ": broken between settings, and nothing left out";
+    }
+    chart.resize(360, 300);
+    EXPECT_GT(chart.nameLines(1).size(), 1);
+    const int narrow = chart.minimumSizeHint().height();
+    chart.resize(1200, 300);
+    EXPECT_EQ(chart.nameLines(1).size(), 1);
+    EXPECT_LT(chart.minimumSizeHint().height(), narrow) << "lines have their room";
+    chart.setBars({studyBar(kNoFigure), studyBar(1.1)}, "times as fast");
+    EXPECT_EQ(chart.readOut({10, chart.height() - 2}), "");
+    EXPECT_EQ(chart.readOut({10, 60}), "row\nnot yet") << "all of it where the pointer is";
+}
+
+TEST(StudyChart, ItsNumbersStayInSightWhereThePageScrolls) {
+    QWidget page;
+    StudyChart chart(&page);
+    chart.resize(600, 900);
+    chart.setBars(std::vector<StudyBar>(40, studyBar(2, 1.8, 2.2)), "times as fast");
+    const auto numbers = [&](int top) {
+        const QRgb ground = chart.palette().color(QPalette::Base).rgb();
+        const QImage image = chart.grab().toImage();
+        int drawn = 0;
+        for (int y = top + 20; y < top + 34; ++y)
+            for (int x = static_cast<int>(chart.placeOf(1)) - 12; x < static_cast<int>(chart.placeOf(1)) - 2; ++x)
+                drawn += image.pixel(x, y) != ground ? 1 : 0;
+        return drawn;
+    };
+    EXPECT_GT(numbers(0), 3);
+    chart.move(0, -400);
+    EXPECT_GT(numbers(400), 3) << "the head is where the page is";
+    EXPECT_EQ(numbers(0), 0);
+}
+
 }  // namespace
 }  // namespace stepscope

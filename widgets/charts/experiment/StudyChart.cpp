@@ -1,6 +1,8 @@
 #include "widgets/charts/experiment/StudyChart.h"
 
+#include <QHelpEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,8 @@ namespace {
 
 constexpr double kLeastReachOfBars = 0.05;  // of the axis on either side of 1, as a logarithm
 constexpr double kWidestBar = 6;            // beyond exp of it an interval's end stands at the edge
+constexpr double kNamesShare = 0.38;        // of the width, at most
+constexpr int kMostNameLines = 4;
 constexpr double kBarRow = 24, kLeastBarRow = 15, kBarDot = 4;
 
 bool hasPlace(double ratio) {
@@ -38,12 +42,49 @@ void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
     update();
 }
 
+int StudyChart::namesWidth() const {
+    const QFontMetrics metrics(font());
+    int names = 0;
+    for (const StudyBar& bar : m_bars) names = std::max(names, metrics.horizontalAdvance(bar.name));
+    return std::min(names, static_cast<int>(width() * kNamesShare));
+}
+
+QStringList StudyChart::nameLines(std::size_t row) const {
+    const QFontMetrics metrics(font());
+    const int most = namesWidth();
+    QStringList lines;
+    for (const QString& word : m_bars[row].name.split(' ')) {
+        const bool first = lines.isEmpty();
+        const QString longer = first ? word : lines.back() + ' ' + word;
+        if (first || (lines.size() < kMostNameLines && metrics.horizontalAdvance(longer) > most))
+            lines << word;
+        else
+            lines.back() = longer;
+    }
+    for (QString& line : lines) line = metrics.elidedText(line, Qt::ElideRight, most);
+    return lines;
+}
+
+double StudyChart::leastHeight(std::size_t row) const {
+    return std::max<double>(kLeastBarRow, static_cast<double>(nameLines(row).size()) * fontMetrics().height());
+}
+
+double StudyChart::leastHeight() const {
+    double all = 0;
+    for (std::size_t row = 0; row < m_bars.size(); ++row) all += leastHeight(row);
+    return all;
+}
+
+double StudyChart::headHeight() const {
+    return 2 * QFontMetrics(smallFont(font())).height() + space(2);
+}
+
 QSize StudyChart::minimumSizeHint() const {
-    return {220, std::max(100, static_cast<int>(static_cast<double>(m_bars.size()) * kLeastBarRow) + 60)};
+    return {220, std::max(100, static_cast<int>(std::ceil(leastHeight() + headHeight())) + space(3))};
 }
 
 QSize StudyChart::sizeHint() const {
-    return {420, static_cast<int>(static_cast<double>(m_bars.size()) * kBarRow) + 60};
+    return {420, std::max(minimumSizeHint().height(), static_cast<int>(static_cast<double>(m_bars.size()) * kBarRow) + 60)};
 }
 
 Scale StudyChart::scale() const {
@@ -65,15 +106,19 @@ Scale StudyChart::scale() const {
 }
 
 QRectF StudyChart::plot() const {
-    const QFontMetrics metrics(font()), small(smallFont(font()));
-    double names = 0;
-    for (const StudyBar& bar : m_bars) names = std::max<double>(names, metrics.horizontalAdvance(bar.name));
-    names = std::min(names, width() * 0.38);
-    return QRectF(rect()).adjusted(names + space(4), small.height() + space(2), -space(3), -(small.height() + space(2)));
+    return QRectF(rect()).adjusted(namesWidth() + space(4), headHeight(), -space(3), -space(1));
 }
 
-double StudyChart::rowHeight() const {
-    return m_bars.empty() ? kBarRow : std::clamp(plot().height() / static_cast<double>(m_bars.size()), kLeastBarRow, kBarRow);
+std::vector<QRectF> StudyChart::rowPlaces() const {
+    const QRectF area = plot();
+    const double least = leastHeight(), spread = least > 0 ? std::clamp(area.height() / least, 1.0, kBarRow / kLeastBarRow) : 1;
+    std::vector<QRectF> places;
+    double top = area.top();
+    for (std::size_t row = 0; row < m_bars.size(); ++row) {
+        places.emplace_back(0, top, width(), leastHeight(row) * spread);
+        top = places.back().bottom();
+    }
+    return places;
 }
 
 double StudyChart::placeOf(double ratio) const {
@@ -81,16 +126,39 @@ double StudyChart::placeOf(double ratio) const {
     return area.left() + std::clamp(scale().toShare(ratio), 0.0, 1.0) * area.width();
 }
 
-void StudyChart::paintBar(QPainter& painter, const StudyBar& bar, const QRectF& row) const {
+QString StudyChart::readOut(const QPoint& at) const {
+    const std::vector<QRectF> places = rowPlaces();
+    for (std::size_t row = 0; row < places.size(); ++row)
+        if (places[row].contains(at)) return m_bars[row].note.isEmpty() ? m_bars[row].name : m_bars[row].name + '\n' + m_bars[row].note;
+    return {};
+}
+
+bool StudyChart::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QString all = readOut(help->pos()).toHtmlEscaped().replace('\n', "<br>");  // what is stored may be a stranger's
+    QToolTip::showText(help->globalPos(), all.isEmpty() ? QString() : "<p>" + all + "</p>", this);
+    return true;
+}
+
+void StudyChart::resizeEvent(QResizeEvent*) {
+    updateGeometry();  // names take other lines
+}
+
+void StudyChart::moveEvent(QMoveEvent*) {
+    update();  // the head stays in sight
+}
+
+void StudyChart::paintBar(QPainter& painter, std::size_t at, const QRectF& row) const {
+    const StudyBar& bar = m_bars[at];
     const QColor ink = palette().color(QPalette::WindowText), muted = mutedText(palette()), accent = palette().color(QPalette::Highlight);
     const bool out = bar.kind == StudyBar::Kind::Out, chosen = bar.kind == StudyBar::Kind::Chosen;
     QFont name = font();
     name.setBold(chosen);
     painter.setFont(name);
     painter.setPen(out || bar.kind == StudyBar::Kind::Waiting ? muted : ink);
-    const QRectF place(space(2), row.top(), plot().left() - space(4), row.height());
-    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(bar.name, Qt::ElideMiddle, static_cast<int>(place.width())));
+    const QRectF place(space(2), row.top(), plot().left() - space(3), row.height());
+    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, nameLines(at).join('\n'));
     const double middle = row.center().y();
     if (!hasPlace(bar.ratio)) {
         painter.setFont(smallFont(font()));
@@ -111,47 +179,49 @@ void StudyChart::paintBar(QPainter& painter, const StudyBar& bar, const QRectF& 
     painter.drawEllipse(QPointF(placeOf(bar.ratio), middle), kBarDot, kBarDot);
 }
 
+// Lines through the rows first; the numbers stand in a head that stays in sight where the page scrolls.
+void StudyChart::paintAxis(QPainter& painter, double bottom) const {
+    const QRectF area = plot();
+    const Scale axis = scale();
+    const QColor muted = mutedText(palette());
+    painter.setFont(smallFont(font()));
+    const int line = painter.fontMetrics().height();
+    const double head = std::max(0, -y());
+    std::vector<std::pair<double, QString>> shown{{1, "×1"}};
+    double edge = -1e9;
+    for (const Tick& tick :
+         makeTicks({axis.low, axis.high, axis.high / axis.low > 3}, Quantity::Number, std::max(2, static_cast<int>(area.width() / 70)), 2).ticks) {
+        const double at = placeOf(tick.value);
+        if (std::abs(at - placeOf(1)) < 26 || at - edge < 34) continue;
+        shown.emplace_back(tick.value, "×" + tick.label);
+        edge = at;
+    }
+    for (const auto& [value, text] : shown) {
+        const double at = placeOf(value);
+        painter.setPen(value == 1 ? QPen(muted, 1, Qt::DashLine) : QPen(gridColour(palette()), 1));
+        painter.drawLine(QPointF(at, area.top()), QPointF(at, bottom));
+    }
+    for (std::size_t i = 0; const QRectF& row : rowPlaces()) paintBar(painter, i++, row);
+    painter.fillRect(QRectF(0, head, width(), headHeight() - 1), palette().color(QPalette::Base));
+    painter.setFont(smallFont(font()));
+    for (const auto& [value, text] : shown) {
+        painter.setPen(value == 1 ? palette().color(QPalette::WindowText) : muted);
+        // Within the chart, though its value stands at the edge.
+        const double left = std::min(placeOf(value) - 30, width() - space(1) - 30.0 - painter.fontMetrics().horizontalAdvance(text) / 2.0);
+        painter.drawText(QRectF(left, head + space(1) + line, 60, line), Qt::AlignCenter, text);
+    }
+}
+
 void StudyChart::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.fillRect(rect(), palette().color(QPalette::Base));
-    const QRectF area = plot();
-    const double height = rowHeight(), bottom = std::min(area.bottom(), area.top() + height * static_cast<double>(m_bars.size()));
+    if (!m_bars.empty()) paintAxis(painter, rowPlaces().back().bottom());
     painter.setFont(smallFont(font()));
-    const QColor muted = mutedText(palette());
-    painter.setPen(muted);
-    const QRect head(space(2), space(1), width() - space(4), painter.fontMetrics().height());
+    painter.setPen(mutedText(palette()));
+    const QRect head(space(2), std::max(0, -y()) + space(1), width() - space(4), painter.fontMetrics().height());
     painter.drawText(head, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(m_head, Qt::ElideRight, head.width()));
-    if (m_bars.empty()) {
-        painter.drawText(QRectF(rect()), Qt::AlignCenter, "Each measurement becomes a row here.");
-    } else {
-        const Scale axis = scale();
-        const AxisTicks ticks =
-            makeTicks({axis.low, axis.high, axis.high / axis.low > 3}, Quantity::Number, std::max(2, static_cast<int>(area.width() / 70)), 2);
-        double edge = -1e9;
-        const auto label = [&](double value, const QString& text, bool one) {
-            const double at = placeOf(value);
-            painter.setPen(one ? QPen(muted, 1, Qt::DashLine) : QPen(gridColour(palette()), 1));
-            painter.drawLine(QPointF(at, area.top()), QPointF(at, bottom));
-            painter.setPen(one ? palette().color(QPalette::WindowText) : muted);
-            // Within the chart, though its value stands at the edge.
-            const double left = std::min(at - 30, width() - space(1) - 30.0 - painter.fontMetrics().horizontalAdvance(text) / 2.0);
-            painter.drawText(QRectF(left, bottom + 1, 60, painter.fontMetrics().height()), Qt::AlignCenter, text);
-        };
-        for (const Tick& tick : ticks.ticks) {
-            const double at = placeOf(tick.value);
-            const bool near = std::abs(at - placeOf(1)) < 26 || at - edge < 34;
-            if (near) continue;
-            label(tick.value, "×" + tick.label, false);
-            edge = at;
-        }
-        label(1, "×1", true);
-        for (std::size_t i = 0; i < m_bars.size(); ++i) {
-            const QRectF row(0, area.top() + height * static_cast<double>(i), width(), height);
-            if (row.bottom() > area.bottom() + 1) break;
-            paintBar(painter, m_bars[i], row);
-        }
-    }
+    if (m_bars.empty()) painter.drawText(QRectF(rect()), Qt::AlignCenter, "Each measurement becomes a row here.");
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(palette().color(QPalette::Mid), 1));
     painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5));

@@ -2,6 +2,7 @@
 // always in view. Painted by hand; used by the page Ladder. GUI thread.
 #pragma once
 #include <QString>
+#include <QStringList>
 #include <QWidget>
 #include <vector>
 
@@ -25,17 +26,28 @@ public:
     void setBars(std::vector<StudyBar> bars, const QString& head);
     const std::vector<StudyBar>& bars() const { return m_bars; }
     Scale scale() const;
-    double placeOf(double ratio) const;      // across
+    double placeOf(double ratio) const;       // across
+    QString readOut(const QPoint& at) const;  // all of the row there: its whole name and its note
+    // A name in as many lines as it needs beside the figures, broken between settings.
+    QStringList nameLines(std::size_t row) const;
     QSize minimumSizeHint() const override;  // all rows, as close together as can be read
     QSize sizeHint() const override;
 
 protected:
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void moveEvent(QMoveEvent* event) override;  // the page scrolled it
 
 private:
+    int namesWidth() const;
+    double headHeight() const;  // of what the axis means and its numbers
     QRectF plot() const;
-    double rowHeight() const;
-    void paintBar(QPainter& painter, const StudyBar& bar, const QRectF& row) const;
+    double leastHeight(std::size_t row) const;
+    double leastHeight() const;  // of all rows
+    std::vector<QRectF> rowPlaces() const;
+    void paintBar(QPainter& painter, std::size_t bar, const QRectF& row) const;
+    void paintAxis(QPainter& painter, double bottom) const;
 
     std::vector<StudyBar> m_bars;
     QString m_head;

@@ -16,6 +16,7 @@
 #include "core/base/Format.h"
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/FoldingRow.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ReportDialog.h"
@@ -26,6 +27,7 @@
 namespace stepscope {
 namespace {
 
+const char* kLadderWaits = "A run is in progress; stop it first, or wait for its end";
 constexpr int kLeastChart = 110;  // of its height that is in view
 
 QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
@@ -36,7 +38,7 @@ QPushButton* ladderButton(const char* text, const char* icon, const char* toolti
     return made;
 }
 
-StudyBar barOf(const StudyRow& row) {
+StudyBar barOf(const StudyRow& row, bool over) {
     using Kind = StudyBar::Kind;
     StudyBar bar{.name = QString::fromStdString(row.role == study::kFinal ? row.name + ", measured anew" : row.name),
                  .ratio = row.ratio,
@@ -55,17 +57,17 @@ StudyBar barOf(const StudyRow& row) {
     }
     if (row.role == study::kBottom || (row.role == study::kCandidate && row.row == 0)) bar.ratio = bar.low = bar.high = 1;
     if (bar.kind == Kind::Waiting && bar.note.isEmpty()) bar.note = "waits";
-    if (bar.kind == Kind::Running && bar.note.isEmpty()) bar.note = "being measured";
+    if (bar.kind == Kind::Running && bar.note.isEmpty()) bar.note = over ? "not decided" : "being measured";
     return bar;
 }
 
 // Cumulative for the rungs, which is what a ladder is about; the others as they are.
-std::vector<StudyBar> barsOf(const StudyHistory& history) {
+std::vector<StudyBar> barsOf(const StudyHistory& history, bool over) {
     const bool search = history.began() && history.began()->kind != "ladder";
     std::vector<StudyBar> bars;
     for (const StudyRow& row : history.rows()) {
         if (row.role == study::kValue || (search && (row.state == study::kSkipped || row.state == study::kWaiting))) continue;
-        StudyBar bar = barOf(row);
+        StudyBar bar = barOf(row, over);
         if (row.role == study::kRung && row.state == study::kMeasured) {
             bar.ratio = row.total;
             bar.low = row.totalLow;
@@ -78,7 +80,7 @@ std::vector<StudyBar> barsOf(const StudyHistory& history) {
 
 }  // namespace
 
-QString studyAnswer(const StudyHistory& history) {
+QString studyAnswer(const StudyHistory& history, bool over) {
     if (!history.began()) return {};
     if (history.began()->kind != "ladder") {
         const StudyRow* last = history.find(study::kFinal);
@@ -88,7 +90,8 @@ QString studyAnswer(const StudyHistory& history) {
         const QString settings = QString::fromStdString(last->settings);
         if (last->state == study::kFailed) return "What won the race could not be measured anew: " + QString::fromStdString(last->why);
         const QString times = timesText(last->ratio, last->low, last->high);
-        if (last->state == study::kWaiting) return settings + " won the race, and it was ended before that was measured anew: nothing is recommended";
+        if (last->state == study::kWaiting || (over && last->state == study::kRunning))
+            return settings + " won the race, and it was ended before that was measured anew: nothing is recommended";
         if (last->state == study::kRunning) return QString("%1 won the race and is measured anew: %2").arg(settings, times.isEmpty() ? "…" : times);
         return QString("Recommended: %1, %2 as fast as the present settings").arg(settings, times);
     }
@@ -101,6 +104,14 @@ QString studyAnswer(const StudyHistory& history) {
     return newest == nullptr ? QString()
                              : QString("So far, up to %1: %2")
                                    .arg(QString::fromStdString(newest->name), timesText(newest->total, newest->totalLow, newest->totalHigh));
+}
+
+bool studyUsable(const StudyHistory& history) {
+    if (!history.began()) return false;
+    if (history.began()->kind == "ladder") return history.saysAnything();
+    const StudyRow* last = history.find(study::kFinal);
+    const bool none = last != nullptr && last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive);
+    return history.recommended() != nullptr || (last != nullptr && !none && (last->settings.empty() || last->state == study::kRejected));
 }
 
 LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
@@ -199,13 +210,10 @@ QWidget* LadderPage::buildActions() {
     m_guide = new TitleButton("Which switch first");
     m_guide->setLink(true);
     m_guide->setFocusPolicy(Qt::TabFocus);
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(space(2));
+    auto* all = new QWidget;
+    auto* buttons = new FlowLayout(all);
     for (QPushButton* one : {m_measure, m_stop, m_resume, m_use, m_report}) buttons->addWidget(one);
-    auto* link = new QHBoxLayout;
-    link->addWidget(m_guide);
-    link->addStretch(1);
-    auto* all = new FoldingRow(buttons, link);
+    buttons->addWidget(m_guide);
     connect(m_measure, &QPushButton::clicked, this, &LadderPage::measureRequested);
     connect(m_stop, &QPushButton::clicked, this, &LadderPage::stopRequested);
     connect(m_resume, &QPushButton::clicked, this, &LadderPage::resumeRequested);
@@ -259,8 +267,7 @@ void LadderPage::setQuestion(const LadderQuestion& question) {
 
 void LadderPage::setForecast(const QString& sentence, bool problem) {
     m_problem = problem;
-    m_forecast->setTone(problem ? Tone::Warning : Tone::Muted);
-    m_forecast->setText(sentence);
+    m_foretold = sentence;
     showButtons();
 }
 
@@ -275,16 +282,22 @@ void LadderPage::showButtons() {
     m_pairs->setVisible(!search);
     m_sizes->setVisible(search);
     m_measure->setEnabled(free && !m_problem);
+    // In sight as on the pages Compare and Diagnose: a button that is grey says nothing by itself.
+    const bool training = m_busy == LadderBusy::Training;
+    m_forecast->setTone(m_problem && !training ? Tone::Warning : Tone::Muted);
+    m_forecast->setText(training ? QString(kLadderWaits) + ". Times beside it would mean nothing." : m_foretold);
     m_measure->setToolTip(free                              ? "Begins"
-                          : m_busy == LadderBusy::Training  ? "A run is in progress; stop it first, or wait for its end"
+                          : m_busy == LadderBusy::Training  ? kLadderWaits
                           : m_busy == LadderBusy::Measuring ? "Something is being measured; stop it first, or wait for its end"
                                                             : "The engine is not ready yet");
     m_stop->setEnabled(m_view.live && !m_view.stopping);
     m_resume->setVisible(m_view.resumable);
     m_resume->setEnabled(free);
+    const bool searched = m_view.history->began() && m_view.history->began()->kind != "ladder";
     m_use->setEnabled(m_view.canUse && !m_view.live);
     m_use->setToolTip(m_use->isEnabled() ? "Puts what is recommended into the panel at the left"
                       : m_view.live      ? "There is something to use when this has ended"
+                      : searched         ? "Nothing is recommended: it ended before it was known which settings are the fastest"
                                          : "Nothing was measured here that could be used");
     m_report->setEnabled(m_view.history->began().has_value() && !m_view.live);
 }
@@ -293,7 +306,7 @@ void LadderPage::setView(const LadderView& view) {
     m_view = view;
     const StudyHistory& history = *view.history;
     const bool search = history.began() && history.began()->kind != "ladder";
-    m_answer->setText(!view.failed.isEmpty() ? view.failed : studyAnswer(history));
+    m_answer->setText(!view.failed.isEmpty() ? view.failed : studyAnswer(history, view.undecided()));
     m_answer->setVisible(!m_answer->text().isEmpty());
     m_title->setText(view.source.isEmpty() ? view.title : view.title + ", " + view.source);
     m_title->setVisible(!m_title->text().isEmpty());
@@ -311,11 +324,12 @@ void LadderPage::setView(const LadderView& view) {
     }
     m_progress->setText(progress);
     m_progress->setVisible(!progress.isEmpty());
-    m_chart->setBars(barsOf(history), !history.began() ? QString()
-                                      : search         ? QString("time of the present settings ÷ time of these, per token: right of ×1 is faster")
-                                               : QString("times as fast as the bottom; below it, what is lost without a rung, as times as fast"));
+    m_chart->setBars(barsOf(history, view.undecided()),
+                     !history.began() ? QString()
+                     : search         ? QString("time of the present settings ÷ time of these, per token: right of ×1 is faster")
+                                      : QString("times as fast as the bottom; below it, what is lost without a rung, as times as fast"));
     m_table->setVisible(history.began().has_value());
-    m_table->setHistory(history);
+    m_table->setHistory(history, view.undecided());
     showButtons();
 }
 

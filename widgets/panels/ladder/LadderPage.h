@@ -55,6 +55,7 @@ private:
     LadderView m_view;
     LadderBusy m_busy = LadderBusy::NoEngine;
     bool m_problem = true;
+    QString m_foretold;  // of the question as it stands
     QComboBox* m_what;
     QDoubleSpinBox* m_minutes;
     QCheckBox *m_leaveOneOut, *m_pairs, *m_sizes;
@@ -66,6 +67,9 @@ private:
 };
 
 // What it says when it is over, or so far: "The top is ×2.1 [1.9, 2.3] as fast as the bottom", "Recommended: …".
-QString studyAnswer(const StudyHistory& history);
+// over: nothing measures it any more.
+QString studyAnswer(const StudyHistory& history, bool over = false);
+// Whether it came to settings that can be used: the top of a ladder as far as it got, of a search only an answer.
+bool studyUsable(const StudyHistory& history);
 
 }  // namespace stepscope

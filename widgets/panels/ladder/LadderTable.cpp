@@ -28,6 +28,7 @@ const LadderColumn kLadderColumns[] = {
     {"reported", "", "What others report, on other hardware"},
     {"what to know", "what came of it", "Why it was not measured, or what to know of it"},
 };
+constexpr int kWidestReason = 900;
 constexpr int kLadderColumnCount = static_cast<int>(std::size(kLadderColumns));
 
 QString ladderFigure(double value, const std::string& text) {
@@ -42,8 +43,10 @@ QString racedText(const StudyRow& row) {
     return times.isEmpty() ? times : times + " of the best before";
 }
 
-QString ladderStateText(const StudyRow& row) {
+QString ladderStateText(const StudyRow& row, bool over) {
     if (!row.why.empty()) return QString::fromStdString(row.why);
+    if (over && row.state == study::kRunning) return "not decided";
+    if (over && row.state == study::kWaiting) return "not measured";
     if (row.state == study::kRunning) return row.role == study::kCandidate ? "racing" : "being measured";
     if (row.state == study::kWaiting) return "waits";
     if (row.state == study::kChosen) return row.role == study::kFinal ? "recommended" : "the fastest of the race";
@@ -77,7 +80,7 @@ LadderTable::LadderTable(QWidget* parent) : QTableWidget(0, kLadderColumnCount, 
     setFont(tabularFont(font()));
 }
 
-void LadderTable::setHistory(const StudyHistory& history) {
+void LadderTable::setHistory(const StudyHistory& history, bool over) {
     const bool search = history.began() && history.began()->kind != "ladder";
     for (int column = 0; column < kLadderColumnCount; ++column) {
         auto* head = new QTableWidgetItem(search ? kLadderColumns[column].search : kLadderColumns[column].ladder);
@@ -120,7 +123,7 @@ void LadderTable::setHistory(const StudyHistory& history) {
             ladderFigure(row.operations, format::significant(row.operations, 4)),
             std::isfinite(row.loss) ? QString("%1%2").arg(row.loss < 0 ? "\u2212" : "+").arg(std::abs(row.loss), 0, 'f', 4) : QString(),
             QString::fromStdString(row.reported),
-            ladderStateText(row)};
+            ladderStateText(row, over)};
         for (int column = 0; column < kLadderColumnCount; ++column) {
             auto* cell = item(at, column);
             if (cell == nullptr) setItem(at, column, cell = new QTableWidgetItem);
@@ -138,10 +141,28 @@ void LadderTable::setHistory(const StudyHistory& history) {
     if (rowCount() == before && rowCount() > 0 && columnWidth(0) > 0 && before > 0) {
         for (int column = 1; column < kLadderColumnCount - 1; ++column)
             setColumnWidth(column, std::max(columnWidth(column), sizeHintForColumn(column) + space(2)));
+        fitReasons();
         return;
     }
     for (int column = 0; column < kLadderColumnCount - 1; ++column) resizeColumnToContents(column);
     setColumnWidth(0, std::min(columnWidth(0), 260));
+    fitReasons();
+}
+
+// The reasons fill what is left of the width; where that is too little they are as long as they are, and the table scrolls.
+void LadderTable::fitReasons() {
+    const int last = kLadderColumnCount - 1;
+    int left = viewport()->width();
+    for (int column = 0; column < last; ++column)
+        if (!isColumnHidden(column)) left -= columnWidth(column);
+    const int wanted = std::min(sizeHintForColumn(last) + space(2), kWidestReason);
+    horizontalHeader()->setStretchLastSection(wanted <= left);
+    if (wanted > left) setColumnWidth(last, wanted);
+}
+
+void LadderTable::resizeEvent(QResizeEvent* event) {
+    QTableWidget::resizeEvent(event);
+    fitReasons();
 }
 
 QString LadderTable::cell(const QString& row, const QString& column) const {

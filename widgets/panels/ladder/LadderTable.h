@@ -13,8 +13,14 @@ class LadderTable : public QTableWidget {
     Q_OBJECT
 public:
     explicit LadderTable(QWidget* parent = nullptr);
-    void setHistory(const StudyHistory& history);
-    QString cell(const QString& row, const QString& column) const;  // by its name and the title
+    void setHistory(const StudyHistory& history, bool over = false);  // over: nothing measures it any more, and what still runs was not decided
+    QString cell(const QString& row, const QString& column) const;    // by its name and the title
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void fitReasons();
 };
 
 }  // namespace stepscope

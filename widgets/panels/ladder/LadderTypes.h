@@ -22,10 +22,12 @@ struct LadderView {
     std::shared_ptr<const StudyHistory> history;
     QString title, source, doing;
     bool live = false, stopping = false;
-    QString failed;          // it broke off: why
-    double elapsed = 0;      // seconds, while live
-    bool resumable = false;  // a ladder that was cut off or stopped
-    bool canUse = false;     // its settings can be put into the panel at the left
+    bool goesOn = false;                                 // another program measures it
+    QString failed;                                      // it broke off: why
+    double elapsed = 0;                                  // seconds, while live
+    bool resumable = false;                              // a ladder that was cut off or stopped
+    bool canUse = false;                                 // its settings can be put into the panel at the left
+    bool undecided() const { return !live && !goesOn; }  // what of its rows still runs never came to a verdict
 };
 
 }  // namespace stepscope
