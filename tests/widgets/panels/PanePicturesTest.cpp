@@ -173,5 +173,48 @@ TEST(PanePictures, ARooflineWithoutARoofOrADotSaysWhy) {
     EXPECT_TRUE(pane.asText().contains("zoom in")) << pane.asText().toStdString();
 }
 
+TEST(PanePictures, AnAxisOfTheRooflineHasAtLeastThreeNumbers) {
+    const auto words = [](double from, double to) {
+        QStringList all;
+        for (const auto& mark : RooflineView::marksOf({from, to})) all << mark.text;
+        return all;
+    };
+    EXPECT_EQ(words(0.5, 4.5), (QStringList{"10", "100", "1 K", "10 K"}));
+    EXPECT_EQ(words(1.2, 2.9), (QStringList{"20", "50", "100", "200", "500"})) << "between two powers of ten";
+    EXPECT_EQ(words(-1.1, 0.4), (QStringList{"0.1", "0.2", "0.5", "1", "2"}));
+    EXPECT_GE(words(9.9, 11.4).size(), 3);
+}
+
+TEST(PanePictures, EachDotOfARooflineHasItsNameWhereThereIsRoom) {
+    RooflineView view;
+    view.resize(600, 190);
+    std::vector<RooflineDot> dots(8);
+    for (std::size_t i = 0; i < dots.size(); ++i) {
+        dots[i].name = "projection + MLP " + std::to_string(i);
+        dots[i].share = 0.12;
+        dots[i].intensity = 20 + static_cast<double>(i % 3);
+        dots[i].flopsPerSecond = 1e11 * (1 + 0.03 * static_cast<double>(i));
+    }
+    view.setDots(dots, {});
+    view.grab();
+    EXPECT_EQ(view.named().size(), dots.size());
+}
+
+TEST(PanePictures, AHeadingOfTheHeatMapIsWholeOrEndsWithAnEllipsis) {
+    HeatMap map;
+    LayerGrid grid;
+    grid.layers = {0};
+    grid.roles = {"norm1 + attention/qkv", "attention/out + norm2 + mlp", "embedding", "averyverylongwordthatnocolumnholds"};
+    grid.cells.assign(1, std::vector<LayerCell>(grid.roles.size()));
+    map.setGrid(grid, 1);
+    for (const int width : {300, 700, 1200}) {
+        map.resize(width, 200);
+        EXPECT_EQ(map.heading(0).join(' ').replace("/ ", "/"), "norm1 + attention/qkv") << width;
+        EXPECT_EQ(map.heading(1).join(' ').replace("/ ", "/"), "attention/out + norm2 + mlp") << width;
+        EXPECT_EQ(map.heading(2).join(' '), "embedding") << width;
+    }
+    EXPECT_TRUE(map.heading(3).back().endsWith(QChar(0x2026))) << map.heading(3).join('|').toStdString();
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -19,6 +19,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kLeastCell = 58, kWidestCell = 132;
+constexpr int kMostHeadLines = 4;
 
 QString layerTitle(std::int32_t layer) {
     return layer < 0 ? QString("outside") : QString("layer %1").arg(layer);
@@ -38,7 +39,8 @@ void HeatMap::setGrid(LayerGrid grid, std::int64_t steps) {
     m_most = 0;
     for (const auto& row : m_grid.cells)
         for (const LayerCell& cell : row) m_most = std::max(m_most, cell.time);
-    setMinimumSize(nameWide() + static_cast<int>(m_grid.roles.size()) * kLeastCell, headHigh() + static_cast<int>(m_grid.layers.size()) * rowHigh());
+    setMinimumSize(nameWide() + static_cast<int>(m_grid.roles.size()) * kLeastCell,
+                   headHighAt(kLeastCell) + static_cast<int>(m_grid.layers.size()) * rowHigh());
     update();
 }
 
@@ -55,6 +57,36 @@ double HeatMap::cellWide() const {
     return std::clamp<double>(static_cast<double>(width() - nameWide()) / static_cast<double>(m_grid.roles.size()), kLeastCell, kWidestCell);
 }
 
+QStringList HeatMap::headingIn(const std::string& role, double wide) const {
+    QString name = role.empty() ? QString("no part") : paneText(role);
+    const int most = static_cast<int>(wide) - 3;
+    QStringList lines;
+    for (const QString& word : name.replace("/", "/ ").split(' ', Qt::SkipEmptyParts)) {
+        const bool first = lines.isEmpty();
+        const QString longer = first ? word : lines.back() + (lines.back().endsWith('/') ? "" : " ") + word;
+        if (first || (lines.size() < kMostHeadLines && fontMetrics().horizontalAdvance(longer) > most))
+            lines << word;
+        else
+            lines.back() = longer;
+    }
+    for (QString& line : lines) line = fontMetrics().elidedText(line, Qt::ElideRight, most);
+    return lines;
+}
+
+QStringList HeatMap::heading(int column) const {
+    return headingIn(m_grid.roles.at(static_cast<std::size_t>(column)), cellWide());
+}
+
+int HeatMap::headHighAt(double wide) const {
+    qsizetype most = 1;
+    for (const std::string& role : m_grid.roles) most = std::max(most, headingIn(role, wide).size());
+    return static_cast<int>(most) * fontMetrics().height() + 4;
+}
+
+int HeatMap::headHigh() const {
+    return headHighAt(cellWide());
+}
+
 void HeatMap::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const bool dark = isDark(palette());
@@ -62,13 +94,13 @@ void HeatMap::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), ground);
     const double wide = cellWide();
     painter.setPen(mutedText(palette()));
+    const int head = headHigh();
     for (std::size_t column = 0; column < m_grid.roles.size(); ++column) {
-        const QRectF where(nameWide() + static_cast<double>(column) * wide, 0, wide - 1, headHigh() - 2);
-        const QString name = m_grid.roles[column].empty() ? QString("no part") : paneText(m_grid.roles[column]);
-        painter.drawText(where, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWrapAnywhere, QString(name).replace("/", "/\n"));
+        const QRectF where(nameWide() + static_cast<double>(column) * wide, 0, wide - 1, head - 2);
+        painter.drawText(where, Qt::AlignHCenter | Qt::AlignBottom, heading(static_cast<int>(column)).join('\n'));
     }
     for (std::size_t row = 0; row < m_grid.layers.size(); ++row) {
-        const double top = headHigh() + static_cast<double>(row) * rowHigh();
+        const double top = head + static_cast<double>(row) * rowHigh();
         painter.setPen(mutedText(palette()));
         painter.drawText(QRectF(0, top, nameWide() - 6, rowHigh() - 1), Qt::AlignRight | Qt::AlignVCenter, layerTitle(m_grid.layers[row]));
         for (std::size_t column = 0; column < m_grid.roles.size(); ++column) {
@@ -106,9 +138,10 @@ bool HeatMap::event(QEvent* event) {
         const auto* help = static_cast<QHelpEvent*>(event);
         const int row = (help->pos().y() - headHigh()) / rowHigh();
         const int column = static_cast<int>((help->pos().x() - nameWide()) / cellWide());
-        const bool inside = help->pos().y() >= headHigh() && help->pos().x() >= nameWide() && row < static_cast<int>(m_grid.layers.size()) &&
-                            column < static_cast<int>(m_grid.roles.size());
-        if (inside)
+        const bool across = help->pos().x() >= nameWide() && column < static_cast<int>(m_grid.roles.size());
+        if (across && help->pos().y() < headHigh())
+            QToolTip::showText(help->globalPos(), paneText(m_grid.roles[static_cast<std::size_t>(column)]), this);
+        else if (across && row < static_cast<int>(m_grid.layers.size()))
             QToolTip::showText(help->globalPos(), cellFacts(row, column), this);
         else
             QToolTip::hideText();

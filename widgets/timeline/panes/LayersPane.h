@@ -1,6 +1,8 @@
 // The pane Layers: a heat map of where in the model the time went, a row a layer, a column a part of it, figures in the cells; of one phase or all,
 // of operations or of kernels. GUI thread.
 #pragma once
+#include <QStringList>
+
 #include "widgets/timeline/panes/Pane.h"
 
 class QComboBox;
@@ -18,6 +20,8 @@ public:
     void setGrid(LayerGrid grid, std::int64_t steps);
     const LayerGrid& grid() const { return m_grid; }
     QString cellFacts(int row, int column) const;
+    // What stands above a column as wide as they are now: broken between its words, with an ellipsis where a word has no room.
+    QStringList heading(int column) const;
     QSize sizeHint() const override;
 
 protected:
@@ -27,8 +31,10 @@ protected:
 private:
     int nameWide() const;
     int rowHigh() const { return fontMetrics().height() + 6; }
-    int headHigh() const { return 2 * fontMetrics().height() + 4; }
+    int headHigh() const;
     double cellWide() const;
+    QStringList headingIn(const std::string& role, double wide) const;
+    int headHighAt(double wide) const;
 
     LayerGrid m_grid;
     std::int64_t m_steps = 0, m_most = 0;

@@ -75,6 +75,7 @@ void RooflinePane::showDots() {
         text += roof.known() ? " · roof " + paneText(roof.source) : roof.whyNone.empty() ? QString() : " · " + paneText(roof.whyNone);
         m_head->setText(text);
         m_head->setMore(kRooflineMore);
+        m_head->setLines(roof.known() ? 1 : 2);  // why there is none is a sentence
     } else if (panes) {
         m_empty->setText(panes->folded
                              ? tooManySlices(*panes)

@@ -1,6 +1,8 @@
 // The pane Roofline: operations or kernels as dots under the roof of the machine they ran on: FLOP/s over FLOP a byte, both axes logarithmic, colours
 // by part of the model, the size by share of the time. RooflineView: the picture by itself. GUI thread.
 #pragma once
+#include <set>
+
 #include "widgets/timeline/TimelineLooks.h"
 #include "widgets/timeline/panes/Pane.h"
 
@@ -23,6 +25,15 @@ public:
     QPointF positionOf(const RooflineDot& dot) const;
     int dotAt(const QPointF& at) const;  // -1: none
     QString facts(int dot) const;
+    struct Span {  // of an axis, as powers of ten
+        double from = 0, to = 1;
+    };
+    struct AxisMark {
+        double value = 0;
+        QString text;
+    };
+    static std::vector<AxisMark> marksOf(Span span);        // powers of ten; 2 and 5 times them, too, where they would be too few
+    const std::set<int>& named() const { return m_named; }  // dots whose names were drawn at last
     QSize sizeHint() const override { return {420, 170}; }
     QSize minimumSizeHint() const override { return {200, 80}; }
 
@@ -38,9 +49,6 @@ protected:
     bool event(QEvent* event) override;
 
 private:
-    struct Span {  // of an axis, as powers of ten
-        double from = 0, to = 1;
-    };
     QRectF area() const;
     double x(double intensity) const;
     double y(double flops) const;
@@ -55,6 +63,7 @@ private:
     Roof m_roof;
     Span m_across, m_up;
     std::vector<QRectF> m_words;  // of the roof, where no other is to lie
+    std::set<int> m_named;
     int m_selected = -1, m_hovered = -1;
 };
 

@@ -20,6 +20,9 @@ namespace {
 constexpr double kLeastRadius = 3.5, kWidestRadius = 13, kReach = 8;
 constexpr double kMargin = 0.12;  // of an axis, at either end, in powers of ten
 constexpr int kMostDotNames = 8;
+constexpr double kNameStep = 13;  // further away from its dot, where nearer there is no room
+constexpr int kNameSteps = 5;
+constexpr std::size_t kFewestMarks = 3;
 // Beyond these a figure is no machine's.
 constexpr double kLeastPower = -9, kMostPower = 21;
 
@@ -44,11 +47,11 @@ double power(double value) {
     return std::clamp(std::log10(std::max(value, 1e-9)), kLeastPower, kMostPower);
 }
 
-// A power of ten as few letters: "0.1", "10", "100 G".
-QString axisWords(int powerOfTen) {
+// So many times a power of ten as few letters: "0.1", "20", "100 G".
+QString axisWords(int times, int powerOfTen) {
     static constexpr const char* kPrefixes[] = {"", " K", " M", " G", " T", " P"};
-    if (powerOfTen < 3 || powerOfTen >= 18) return QString::number(std::pow(10.0, powerOfTen), 'g', 6);
-    return QString::number(std::pow(10.0, powerOfTen % 3)) + kPrefixes[powerOfTen / 3];
+    if (powerOfTen < 3 || powerOfTen >= 18) return QString::number(times * std::pow(10.0, powerOfTen), 'g', 6);
+    return QString::number(times * std::pow(10.0, powerOfTen % 3)) + kPrefixes[powerOfTen / 3];
 }
 
 QString rateWords(double value, const char* unit) {
@@ -56,6 +59,22 @@ QString rateWords(double value, const char* unit) {
 }
 
 }  // namespace
+
+std::vector<RooflineView::AxisMark> RooflineView::marksOf(Span span) {
+    std::vector<AxisMark> marks;
+    const auto fill = [&](std::initializer_list<int> each) {
+        marks.clear();
+        for (int at = static_cast<int>(std::floor(span.from)); at <= span.to; ++at)
+            for (const int times : each) {
+                const double place = at + std::log10(static_cast<double>(times));
+                if (place >= span.from && place <= span.to) marks.push_back({std::pow(10.0, place), axisWords(times, at)});
+            }
+    };
+    fill({1});
+    // One number says nothing of an axis.
+    if (marks.size() < kFewestMarks) fill({1, 2, 5});
+    return marks;
+}
 
 RooflineView::RooflineView(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
@@ -164,11 +183,11 @@ void RooflineView::drawAxes(QPainter& painter) {
     const int line = fontMetrics().height();
     const QColor grid = gridColour(palette()), words = mutedText(palette());
     double lastEnd = -1e9;
-    for (int at = static_cast<int>(std::ceil(m_across.from)); at <= m_across.to; ++at) {
-        const double where = x(std::pow(10.0, at));
+    for (const AxisMark& mark : marksOf(m_across)) {
+        const double where = x(mark.value);
         painter.setPen(QPen(grid, 1));
         painter.drawLine(QPointF(where, all.top()), QPointF(where, all.bottom()));
-        const QString text = axisWords(at);
+        const QString& text = mark.text;
         const double wide = fontMetrics().horizontalAdvance(text);
         if (where - wide / 2 < lastEnd + 8) continue;
         lastEnd = where + wide / 2;
@@ -176,14 +195,14 @@ void RooflineView::drawAxes(QPainter& painter) {
         painter.drawText(QRectF(where - wide, all.bottom() + 2, 2 * wide, line), Qt::AlignCenter, text);
     }
     double lastTop = 1e9;
-    for (int at = static_cast<int>(std::ceil(m_up.from)); at <= m_up.to; ++at) {
-        const double where = y(std::pow(10.0, at));
+    for (const AxisMark& mark : marksOf(m_up)) {
+        const double where = y(mark.value);
         painter.setPen(QPen(grid, 1));
         painter.drawLine(QPointF(all.left(), where), QPointF(all.right(), where));
         if (where + line / 2.0 > lastTop - 1) continue;
         lastTop = where - line / 2.0;
         painter.setPen(words);
-        painter.drawText(QRectF(0, where - line / 2.0, all.left() - 6, line), Qt::AlignRight | Qt::AlignVCenter, axisWords(at));
+        painter.drawText(QRectF(0, where - line / 2.0, all.left() - 6, line), Qt::AlignRight | Qt::AlignVCenter, mark.text);
     }
     painter.setPen(words);
     painter.drawText(QRectF(0, 1, all.left() - 6, line), Qt::AlignRight | Qt::AlignVCenter, "FLOP/s");
@@ -251,6 +270,7 @@ void RooflineView::drawDots(QPainter& painter) {
         painter.drawEllipse(positionOf(dot), radiusOf(dot), radiusOf(dot));
     }
     painter.setBrush(Qt::NoBrush);
+    m_named.clear();
     // Names of those with most of the time, where they do not lie over each other or a dot.
     std::vector<QRectF> taken = m_words;
     for (const RooflineDot& dot : m_dots) {
@@ -264,13 +284,30 @@ void RooflineView::drawDots(QPainter& painter) {
         const QString name = fontMetrics().elidedText(paneText(m_dots[i].name), Qt::ElideMiddle, 170);
         const double wide = fontMetrics().horizontalAdvance(name) + 2, away = radiusOf(m_dots[i]) + 3;
         const QPointF at = positionOf(m_dots[i]);
-        for (const QPointF& corner : {QPointF(at.x() + away, at.y() - line / 2.0), QPointF(at.x() - away - wide, at.y() - line / 2.0),
-                                      QPointF(at.x() - wide / 2, at.y() + away), QPointF(at.x() - wide / 2, at.y() - away - line)}) {
-            const QRectF where(corner, QSizeF(wide, line));
-            if (!all.contains(where) || std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(where); })) continue;
-            painter.drawText(where, Qt::AlignLeft | Qt::AlignVCenter, name);
-            taken.push_back(where);
-            break;
+        const auto fits = [&](const QRectF& where) {
+            return all.contains(where) && std::ranges::none_of(taken, [&](const QRectF& other) { return other.intersects(where); });
+        };
+        // Beside it, below, above, then towards the corners; further away with a line to its dot.
+        bool placed = false;
+        for (int step = 0; step < kNameSteps && !placed; ++step) {
+            const double far = away + step * kNameStep;
+            for (const QPointF& corner : {QPointF(at.x() + far, at.y() - line / 2.0), QPointF(at.x() - far - wide, at.y() - line / 2.0),
+                                          QPointF(at.x() - wide / 2, at.y() + far), QPointF(at.x() - wide / 2, at.y() - far - line),
+                                          QPointF(at.x() + far, at.y() - far - line), QPointF(at.x() + far, at.y() + far),
+                                          QPointF(at.x() - far - wide, at.y() - far - line), QPointF(at.x() - far - wide, at.y() + far)}) {
+                const QRectF where(corner, QSizeF(wide, line));
+                if (!fits(where)) continue;
+                if (step > 0) {
+                    painter.setPen(QPen(mutedText(palette()), 1));
+                    painter.drawLine(at, {std::clamp(at.x(), where.left(), where.right()), std::clamp(at.y(), where.top(), where.bottom())});
+                    painter.setPen(palette().color(QPalette::WindowText));
+                }
+                painter.drawText(where, Qt::AlignLeft | Qt::AlignVCenter, name);
+                taken.push_back(where);
+                m_named.insert(static_cast<int>(i));
+                placed = true;
+                break;
+            }
         }
     }
 }
