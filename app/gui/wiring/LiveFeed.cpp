@@ -49,6 +49,8 @@ void LiveFeed::forget() {
     m_history = std::make_shared<RunHistory>();
     m_log->clear();
     m_lines.clear();
+    m_prepares.reset();
+    m_over = true;
     m_batch.clear();
     m_next = 0;
     std::vector<Item> dropped;
@@ -106,10 +108,23 @@ void LiveFeed::take(const Event& event) {
             m_log->forgetSteps();
         }
     }
-    const std::int64_t start = m_history->info() ? m_history->info()->startedUnixMs : QDateTime::currentMSecsSinceEpoch();
     const bool question = isQuestion(event);
-    if (auto line = logSentence(event, start); line && !question) m_lines.push_back(std::move(*line));
+    if (auto line = logSentence(event, startOf(event)); line && !question) m_lines.push_back(std::move(*line));
     tell(event);
+}
+
+// A run that is refused has no session and so no begin of its own; what it says has nothing to do with the session before it, which is still shown.
+std::int64_t LiveFeed::startOf(const Event& event) {
+    const std::int64_t now = QDateTime::currentMSecsSinceEpoch();
+    if (std::holds_alternative<SessionStarted>(event)) {
+        m_prepares.reset();
+        m_over = false;
+    } else if (const auto* change = std::get_if<StateChanged>(&event)) {
+        if (m_over && change->state == RunState::Preparing) m_prepares = now - change->at.ns / 1'000'000;
+        m_over = m_over || ended(change->state);
+    }
+    if (m_prepares) return *m_prepares;
+    return m_history->info() ? m_history->info()->startedUnixMs : now;
 }
 
 // A measurement that may move the loss is refused until a person agrees: the strip asks, and a warning in the log would tell of a fault.

@@ -61,6 +61,7 @@ private:
     void take(const Rewind& back);
     void tell(const Event& event);
     static bool isQuestion(const Event& event);
+    std::int64_t startOf(const Event& event);  // what its time counts from, as Unix milliseconds
 
     Channel<Item> m_channel;
     std::atomic<bool> m_awake = false;  // a wake() is on its way or the timer runs
@@ -69,7 +70,9 @@ private:
     std::size_t m_next = 0;  // of m_batch, still to take
     std::shared_ptr<RunHistory> m_history;
     LogModel* m_log;
-    std::vector<LogEntry> m_lines;  // of this tick
+    std::vector<LogEntry> m_lines;           // of this tick
+    std::optional<std::int64_t> m_prepares;  // since when a run is prepared that has no session yet
+    bool m_over = true;                      // the session that is shown has ended, or there is none
 };
 
 }  // namespace stepscope

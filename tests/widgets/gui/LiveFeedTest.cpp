@@ -156,5 +156,29 @@ TEST(LiveFeed, TellsItsLogAnewWhenAReplayJumpsBackAndGoesOnWhenALiveRunFollows) 
     EXPECT_EQ(feed.log().rowCount(), 1);
 }
 
+// A run that is refused has no session: the one before it is still what is shown, and began at another time.
+TEST(LiveFeed, WhatARefusedRunSaysHasTheTimeAtWhichItWasSaid) {
+    LiveFeed feed;
+    feed.publish(start("one"));
+    feed.publish(StateChanged{{}, 0, RunState::Running, {}});
+    feed.publish(StateChanged{TimeNs{5'000'000'000}, 7, RunState::Stopped, {}});
+    const QDateTime before = QDateTime::currentDateTime().addSecs(-1);
+    feed.publish(StateChanged{TimeNs{1'000'000}, 0, RunState::Preparing, {}});
+    feed.publish(LogLine{TimeNs{2'000'000}, 0, LogLevel::Error, "essay.bin holds id 60000, beyond the vocabulary."});
+    const auto timeOf = [&](const QString& part) {
+        for (int row = 0; row < feed.log().rowCount(); ++row)
+            if (feed.log().index(row).data().toString().contains(part)) return feed.log().index(row).data(LogModel::TimeRole).toDateTime();
+        return QDateTime();
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return timeOf("beyond").isValid(); }));
+    EXPECT_GE(timeOf("beyond"), before);
+    EXPECT_LE(timeOf("beyond"), QDateTime::currentDateTime().addSecs(1));
+    EXPECT_EQ(timeOf("Stopped").toMSecsSinceEpoch(), 1'700'000'005'000) << "what the session said keeps its own";
+    feed.publish(start("two"));
+    feed.publish(LogLine{TimeNs{1'000'000'000}, 0, LogLevel::Info, "again by its session"});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return timeOf("again").isValid(); }));
+    EXPECT_EQ(timeOf("again").toMSecsSinceEpoch(), 1'700'000'001'000);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -188,6 +188,8 @@ TEST_F(WindowCalmTest, ARefusedRunLeavesNoPreparingBehind) {
         ASSERT_TRUE(QTest::qWaitFor([&] { return !place->runs().busy() && barSays("not started") && !window().notice().sentence().isEmpty(); }, 5000))
             << afterARun;
         EXPECT_FALSE(barSays("preparing"));
+        EXPECT_TRUE(barSays("loss –")) << "the figures of the run before it are not its own";
+        EXPECT_TRUE(barSays("– tok/s"));
         EXPECT_EQ(window().notice().sentence(), "essay.txt is empty.");
         const LogModel& log = place->stage().live().log();
         for (int row = 0; row < log.rowCount(); ++row)
