@@ -18,6 +18,7 @@ namespace stepscope {
 namespace {
 
 const char* kInferenceChapter = "inference.md";
+const char* kTaken = "Forms of the weights are being measured on the page Inference, and a run would end that; stop it first, or wait for its end.";
 constexpr std::chrono::milliseconds kLeastBetween{50};  // tellings
 
 QString plain(const std::string& text) {
@@ -145,7 +146,7 @@ void InferenceWiring::hold(const InferenceQuestion& question) {
     const auto state = m_stage.live().history()->state();
     held.wasPaused = state && state->state == RunState::Paused;
     m_held = held;
-    begin("waiting for the run to hold still");
+    begin("waiting for the run to hold still", whoseNow());
     m_runs.send(SaveCheckpoint{});
     if (!held.wasPaused) m_runs.send(Pause{});
 }
@@ -172,18 +173,29 @@ void InferenceWiring::beginHeld() {
     measure(m_held->question, m_held->path, true);
 }
 
-void InferenceWiring::begin(const QString& doing) {
+void InferenceWiring::begin(const QString& doing, const QString& whose) {
     m_view = emptyInference();
+    m_view.whose = whose;
     m_cancel = false;
     m_measuring = true;
     m_view.stage = InferenceView::Stage::Measuring;
     m_view.doing = doing;
     ++m_number;
     m_panels.page.setView(m_view);
+    // A run that is held still for it may go on at any time; one that begins would end it without a word.
+    if (!m_held) m_running.setTaken(kTaken);
+}
+
+QString InferenceWiring::whoseNow() const {
+    if (m_held)
+        return QString("The weights of the run in progress%1")
+            .arg(m_held->path.empty() ? QString() : " after step " + plain(format::count(m_held->step)));
+    if (!m_chosen.isEmpty()) return "The weights in " + m_chosen;
+    return QString("The checkpoint of step %1 of session %2").arg(plain(format::count(m_source.step))).arg(m_source.session);
 }
 
 void InferenceWiring::measure(const InferenceQuestion& question, const std::string& from, bool besideAPausedRun) {
-    begin("opening the weights");
+    begin("opening the weights", whoseNow());
     m_thread.post([this, number = m_number, question, from, besideAPausedRun] {
         FormsRequest request = formsRequest(question, from);
         request.besideAPausedRun = besideAPausedRun;
@@ -221,6 +233,7 @@ void InferenceWiring::end(const QString& failure) {
         m_view.doing = failure;
     }
     m_panels.page.setView(m_view);
+    m_running.setTaken({});
     letGo();
     lookAgain();
 }

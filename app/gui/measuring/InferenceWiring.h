@@ -57,7 +57,8 @@ private:
     void liveStateChanged(const StateChanged& change);
     void beginHeld();
     void measure(const InferenceQuestion& question, const std::string& from, bool besideAPausedRun);
-    void begin(const QString& doing);
+    void begin(const QString& doing, const QString& whose);
+    QString whoseNow() const;  // weights would be measured
     void end(const QString& failure);
     void letGo();
     bool liveInView() const;

@@ -21,12 +21,15 @@ const char* whatFormIs(const std::string& form) {
     return "";
 }
 
+constexpr double kWidestHalf = 1;  // of a speed: beyond, its interval says that nearly nothing is known yet
+
 // "62.8 K tok/s ±1.4 %"; without an interval where one round tells nothing of it.
 QString speedFigure(const FormSpeed& speed) {
     if (!std::isfinite(speed.perSecond)) return {};
     QString rate = inferenceText(format::rate(speed.perSecond, "tok/s"));
     if (!(speed.low > 0) || !std::isfinite(speed.high)) return rate;
-    return rate + QString(" ±%1 %").arg(100 * (std::sqrt(speed.high / speed.low) - 1), 0, 'f', 1);
+    const double half = std::sqrt(speed.high / speed.low) - 1;
+    return half > kWidestHalf ? rate + ", too few rounds" : rate + QString(" ±%1 %").arg(100 * half, 0, 'f', 1);
 }
 
 QString verdictText(const FormSpeed& speed, double delta) {

@@ -6,6 +6,7 @@
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/Readings.h"
 #include "app/gui/wiring/RunController.h"
+#include "core/base/Format.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/run/HintStrip.h"
@@ -19,6 +20,12 @@ namespace {
 
 constexpr int kReadingMs = 200;   // digits that change more often cannot be read
 constexpr int kLongestHost = 24;  // characters that the bar has room for
+
+// What a run that broke off leaves behind, and what can be done now.
+QString keptWords(std::int64_t step) {
+    return QString(" What was recorded up to step %1 is kept among the sessions; Run starts a new run.")
+        .arg(QString::fromStdString(format::count(step)));
+}
 
 }  // namespace
 
@@ -84,6 +91,7 @@ void RunWiring::runOrPause() {
 }
 
 void RunWiring::start(RunRequest request) {
+    if (!m_taken.isEmpty()) return say(m_taken, false);
     m_panels.notice.hide();
     request.database = m_database;
     request.localWorkers = m_panels.experiment.workers();
@@ -92,6 +100,11 @@ void RunWiring::start(RunRequest request) {
     m_seed = request.config.seed;
     m_heldUp = m_began = m_refused = false;
     m_runs.start(std::move(request));
+}
+
+void RunWiring::setTaken(const QString& why) {
+    m_taken = why;
+    showReading();
 }
 
 void RunWiring::stop() {
@@ -161,7 +174,7 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
         if (preparing && m_runs.isAboutStorage(change.subject))
             offerToRunWithoutRecording(sentence);
         else
-            m_panels.notice.say(NoticeBar::Kind::Error, sentence);
+            m_panels.notice.say(NoticeBar::Kind::Error, change.step > 0 && m_runs.request().record ? sentence + keptWords(change.step) : sentence);
         if (preparing) isOfSettings(sentence);
     }
     const bool heldUp = change.state == RunState::Paused && !change.why.empty();
@@ -189,13 +202,15 @@ void RunWiring::showReading() {
     if (m_runs.elsewhere()) reading.host = QString::fromStdString(m_runs.elsewhere()->host).left(kLongestHost);
     reading.replay = m_stage.replaying();
     reading.heldUp = m_heldUp;
+    reading.taken = m_taken;
     reading.measuring = m_runs.measuring();
     if (reading.measuring && !reading.replay) reading.state = RunState::Running;
-    // Of an experiment its page tells; what was sampled in a run that has ended is no more.
-    if (!reading.replay && reading.measuring)
+    reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
+    // Of an experiment its page tells; a run that was not started has none, and those of the one before it are not its own; what was sampled in a run
+    // that has ended is no more.
+    if ((!reading.replay && reading.measuring) || reading.refused)
         reading.tokensPerSecond = reading.msPerStep = reading.loss = reading.smoothedLoss = reading.cpuPct = reading.gpuPct = kUnknown;
     if (!reading.replay && !m_runs.busy()) reading.cpuPct = reading.gpuPct = kUnknown;
-    reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
     m_panels.runBar.setReading(reading);
     tellWhatCanBeAsked(reading.canStop());
 }

@@ -34,6 +34,7 @@ public:
     void runOrPause();               // the space bar
     void start(RunRequest request);  // fills in the database, and how many workers train
     void stop();
+    void setTaken(const QString& why);  // why no run can begin now: something else has the processors; empty: nothing has
     // Of the live run, at its next step; ignored while takesCommands() is false.
     void validate();
     void saveCheckpoint();
@@ -64,6 +65,7 @@ private:
     Stage& m_stage;
     std::string m_database, m_workerProgram;
     QString m_engineProblem;
+    QString m_taken;
     QString m_aboutSettings;  // what the bar says of the settings
     RunState m_liveState = RunState::Preparing;
     std::int64_t m_seed = 0;  // of the batches

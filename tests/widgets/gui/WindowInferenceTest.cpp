@@ -140,5 +140,25 @@ TEST_F(WindowInferenceTest, IsReachedByTheKeyZero) {
     EXPECT_EQ(window().pages().currentIndex(), 0);
 }
 
+TEST_F(WindowInferenceTest, NoRunEndsItWithoutAWord) {
+    openPage({.ms = 60'000});
+    runAndStop(5);
+    measure();
+    ASSERT_TRUE(says("reading the text in int8")) << page().state().toStdString();
+    const QString whose = page().whose();
+    EXPECT_TRUE(whose.contains("step 42 of session 1")) << whose.toStdString();
+    EXPECT_FALSE(WindowTest::button("Run")->isEnabled());
+    EXPECT_TRUE(WindowTest::button("Run")->toolTip().contains("page Inference")) << WindowTest::button("Run")->toolTip().toStdString();
+    Q_EMIT window().runBar().runRequested();  // as the key does
+    EXPECT_FALSE(place->runs().busy());
+    EXPECT_TRUE(says("reading the text in int8")) << "it goes on";
+    QTest::mouseClick(page().stopButton(), Qt::LeftButton);
+    ASSERT_TRUE(says("Stopped before everything")) << page().state().toStdString();
+    press("Run");
+    ASSERT_TRUE(reaches(3));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().source().contains("run in progress"); }, 5000)) << page().source().toStdString();
+    EXPECT_EQ(page().whose(), whose) << "the table is still of the checkpoint";
+}
+
 }  // namespace
 }  // namespace stepscope

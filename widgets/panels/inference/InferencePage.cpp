@@ -16,6 +16,7 @@
 
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/experiment/NumberEdit.h"
@@ -68,6 +69,9 @@ InferencePage::InferencePage(QWidget* parent) : ScrolledPage("Inference", parent
     m_progress->setMaximumHeight(space(2));
     m_progress->setAccessibleName("How far it is");
     layout->addWidget(m_progress);
+    m_whose = new ElidedLabel(Tone::Normal);
+    m_whose->setAccessibleName("Whose figures these are");
+    layout->addWidget(m_whose);
     m_table = new FormsTable;
     layout->addWidget(m_table);
     layout->addWidget(buildPruning());
@@ -86,10 +90,8 @@ QWidget* InferencePage::buildSource() {
     m_file = inferenceButton("File…", "file", "Weights of another program: a file of safetensors beside its config.json, or llm.c's");
     m_folder = inferenceButton("Folder…", "folder", "A checkpoint's folder, or one of Hugging Face's transformers");
     m_own = inferenceButton("Session's", nullptr, "The newest checkpoint of the session that is looked at, or the run in progress, again");
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(space(2));
+    auto* buttons = new FlowLayout;
     for (QPushButton* button : {m_file, m_folder, m_own}) buttons->addWidget(button);
-    buttons->addStretch(1);
     layout->addLayout(buttons);
     connect(m_file, &QPushButton::clicked, this, [this] { browse(false); });
     connect(m_folder, &QPushButton::clicked, this, [this] { browse(true); });
@@ -137,12 +139,10 @@ QWidget* InferencePage::buildQuestion() {
     m_pruning = new QCheckBox("Pruning too");
     m_pruning->setToolTip("What the perplexity becomes when the smallest weights are zeros");
     m_pruning->setChecked(true);
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(space(2));
+    auto* buttons = new FlowLayout;
     buttons->addWidget(m_measure);
     buttons->addWidget(m_stop);
     buttons->addWidget(m_pruning);
-    buttons->addStretch(1);
     layout->addLayout(buttons);
     connect(m_measure, &QPushButton::clicked, this, [this] {
         if (const auto asked = question()) Q_EMIT measureRequested(*asked);
@@ -217,6 +217,8 @@ void InferencePage::showState() {
     for (QPushButton* button : {m_file, m_folder}) button->setEnabled(!measuring);
     m_state->setTone(!bad.isEmpty() || m_view.stage == Stage::Failed ? Tone::Error : Tone::Muted);
     m_state->setText(!bad.isEmpty() ? bad : m_view.stage == Stage::Empty ? QString(kWhatInferenceIs) : m_view.doing);
+    m_whose->setText(m_view.whose);
+    m_whose->setVisible(!m_view.whose.isEmpty());
     m_progress->setEnabled(measuring);
     m_progress->setValue(measuring ? static_cast<int>(std::lround(1000 * std::clamp(m_view.share, 0.0, 1.0))) : 0);
 }
@@ -243,6 +245,10 @@ bool InferencePage::eventFilter(QObject* watched, QEvent* event) {
 
 QString InferencePage::state() const {
     return m_state->text();
+}
+
+QString InferencePage::whose() const {
+    return m_whose->text();
 }
 
 QString InferencePage::source() const {

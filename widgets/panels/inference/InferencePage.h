@@ -42,6 +42,7 @@ public:
     PruningCurve& curve() const { return *m_curve; }
     QString state() const;
     QString source() const;
+    QString whose() const;                                           // the figures that are shown are
     QString cell(const QString& form, const QString& column) const;  // by the title of the column
 
 Q_SIGNALS:
@@ -73,7 +74,7 @@ private:
     QPushButton *m_file, *m_folder, *m_own, *m_measure, *m_stop;
     QCheckBox* m_pruning;
     QLineEdit* m_data;
-    ElidedLabel *m_sourceLabel, *m_state;
+    ElidedLabel *m_sourceLabel, *m_state, *m_whose;
     QProgressBar* m_progress;
     FormsTable* m_table;
     PrunedTable* m_pruned;

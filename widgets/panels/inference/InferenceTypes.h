@@ -36,6 +36,7 @@ struct PrunedPoint {
 struct InferenceView {
     enum class Stage { Empty, Measuring, Found, Failed };
     Stage stage = Stage::Empty;
+    QString whose;     // weights the tables tell of; what can be measured next may be others
     QString doing;     // Measuring: what; Failed: why; Found: a sentence on what it rests on
     double share = 0;  // 0 to 1, while measuring
     std::vector<InferenceRow> rows;

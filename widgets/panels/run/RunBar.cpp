@@ -140,11 +140,16 @@ void RunBar::showButtons(const RunReading& r) {
     const bool paused = r.live && r.state == RunState::Paused;
     const bool going = r.live && !paused;
     for (const auto* one : {m_run, m_pause, m_stop}) m_focusIsHere = m_focusIsHere || one->hasFocus();
-    m_run->setEnabled(ready && !busy && (!going || r.replay));
+    const bool begins = !paused && !(r.replay && r.live);  // a run: Resume and the way back to one take nothing from anybody
+    const QString taken = r.measuring ? QString("Something is being measured, and a run would disturb it; stop it first, or wait for its end")
+                          : begins    ? r.taken
+                                      : QString();
+    m_run->setEnabled(ready && !busy && (!going || r.replay) && (!begins || r.taken.isEmpty()));
     m_run->setText(r.replay ? (r.live ? "Back to live" : "Run") : paused ? "Resume" : "Run");
     m_run->setAccessibleName(m_run->text());
     m_run->setToolTip(r.replay && r.live ? "Return to the run in progress"
                       : paused           ? "Go on (Space)"
+                      : !taken.isEmpty() ? taken
                                          : "Start training with the settings on the left (Space)");
     m_pause->setEnabled(r.canPause());
     m_stop->setEnabled(r.canStop());
