@@ -99,7 +99,7 @@ Workplace::Workplace(const Options& options)
         m_sessions.replay(session);
         m_text.writeWith(session, path, step);
     });
-    connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::refresh);
+    connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::take);
     connect(&m_actions, &WindowActions::demoRequested, &m_demo, &DemoWiring::record);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {

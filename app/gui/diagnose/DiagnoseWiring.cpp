@@ -150,7 +150,7 @@ void DiagnoseWiring::look() {
             m_view.facts = factsOf(found);
             m_view.advice = found.advice;
             m_view.timed = found.timing.has_value();
-            if (m_view.timed) Q_EMIT timed();
+            if (found.estimate && sameSettings(m_looked, settings())) Q_EMIT timed(*found.estimate);
         });
 }
 

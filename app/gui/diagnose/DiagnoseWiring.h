@@ -7,6 +7,7 @@
 
 #include "app/gui/process/BackThread.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/diagnose/Estimate.h"
 #include "widgets/panels/compare/CompareTypes.h"
 #include "widgets/panels/diagnose/DiagnoseTypes.h"
 
@@ -39,7 +40,7 @@ public:
 Q_SIGNALS:
     void testRequested(const stepscope::CompareQuestion& question);
     void guideRequested(const QString& chapter);
-    void timed();  // the time of a step of the panel's settings is known now
+    void timed(const stepscope::TimeEstimate& estimate);  // of the panel's settings
 
 private:
     void look();

@@ -6,6 +6,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/gui/wiring/TimeForecast.h"
+#include "app/workbench/diagnose/Estimate.h"
 #include "app/workbench/diagnose/TimeLook.h"
 #include "core/base/Format.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -114,6 +115,22 @@ void TimeWiring::lookUp() {
             offer();
         });
     });
+}
+
+// Of steps that were timed beside other programs nothing is stored, and what is looked up then is older and another number.
+void TimeWiring::take(const TimeEstimate& estimate) {
+    refresh();
+    m_soon.stop();
+    m_counted = true;
+    m_known = estimate.disturbed.empty();
+    const StoredForecast found{.source = std::to_string(estimate.timed) + " timed steps",
+                               .seconds = estimate.seconds,
+                               .low = estimate.low,
+                               .high = estimate.high,
+                               .disturbed = estimate.disturbed};
+    const TimeForecast forecast = forecastOf(found, m_panel.config());
+    m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);
+    offer();
 }
 
 void TimeWiring::timeNow() {

@@ -13,6 +13,7 @@ namespace stepscope {
 
 class ExperimentPanel;
 class RunController;
+struct TimeEstimate;
 class SessionsPanel;
 class SessionsReader;
 
@@ -23,6 +24,8 @@ public:
     ~TimeWiring() override;
 
     void refresh();  // what is known may have changed
+    // What was just found out of the settings that the panel shows: the page that found it says the same.
+    void take(const TimeEstimate& estimate);
 
 private:
     void tell();

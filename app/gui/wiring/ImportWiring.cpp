@@ -2,7 +2,6 @@
 
 #include <QDropEvent>
 #include <QFileInfo>
-#include <QLocale>
 #include <QMimeData>
 #include <QProgressDialog>
 #include <QTabWidget>
@@ -11,6 +10,7 @@
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/gui/wiring/SessionsWiring.h"
+#include "core/base/Format.h"
 #include "sessions/importers/Import.h"
 
 namespace stepscope {
@@ -29,7 +29,7 @@ QStringList localFiles(const QMimeData* data) {
 QString wordsFor(const ImportSummary& summary) {
     QStringList parts;
     const auto part = [&](std::int64_t count, const char* what) {
-        if (count > 0) parts << QString("%1 %2").arg(QLocale::c().toString(static_cast<qlonglong>(count)), what);
+        if (count > 0) parts << QString("%1 %2").arg(QString::fromStdString(format::count(count)), what);
     };
     part(summary.steps, "steps");
     part(summary.operations, "operations");
@@ -37,7 +37,7 @@ QString wordsFor(const ImportSummary& summary) {
     part(summary.copies, "copies");
     part(summary.samples, "samples");
     QString sentence = QString("Imported as session %1: %2.").arg(summary.session).arg(parts.isEmpty() ? "no operations" : parts.join(", "));
-    if (summary.skipped > 0) sentence += QString(" %1 events could not be kept.").arg(summary.skipped);
+    if (summary.skipped > 0) sentence += QString(" %1 events could not be kept.").arg(QString::fromStdString(format::count(summary.skipped)));
     for (const auto& note : summary.notes) sentence += " " + QString::fromStdString(note);
     return sentence;
 }

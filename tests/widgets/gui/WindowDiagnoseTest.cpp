@@ -71,6 +71,35 @@ TEST_F(WindowDiagnoseTest, TellsWhatWasFoundOfTheSettingsAtTheLeft) {
     ASSERT_EQ(page().cards().size(), 2u);
 }
 
+// Steps that were timed beside other programs are not stored; what is known from earlier says another time.
+TEST_F(WindowDiagnoseTest, ThePanelAtTheLeftForetellsTheSameTime) {
+    openPage({.knowsTime = true, .disturbed = "other programs took 48 % of the processors"});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return foot().startsWith("about "); }, 5000)) << foot().toStdString();
+    look();
+    const QString found = page().factText("Time").section(' ', 0, 1);
+    EXPECT_TRUE(foot().startsWith(found)) << foot().toStdString() << " beside " << found.toStdString();
+    EXPECT_TRUE(foot().contains("busy")) << foot().toStdString();
+    QTest::qWait(400);  // what was being looked up meanwhile
+    EXPECT_TRUE(foot().startsWith(found)) << foot().toStdString();
+}
+
+TEST_F(WindowDiagnoseTest, InANarrowWindowNothingOfItIsCut) {
+    openPage();
+    look();
+    for (const QSize size : {QSize(1024, 640), QSize(960, 508)}) {
+        window().resize(size);
+        QTest::qWait(100);
+        EXPECT_LE(page().widget()->width(), page().viewport()->width()) << size.width();
+        for (const auto* button : page().findChildren<QPushButton*>()) {
+            if (!button->isVisible()) continue;
+            const QRect lies(button->mapTo(page().widget(), QPoint()), button->size());
+            EXPECT_LE(lies.right(), page().viewport()->width()) << button->text().toStdString();
+            EXPECT_GE(button->width(), button->minimumSizeHint().width()) << button->text().toStdString();
+        }
+        picture(window(), QString("diagnose-narrow-%1").arg(size.width()));
+    }
+}
+
 TEST_F(WindowDiagnoseTest, ChangedSettingsMakeItStaleAndAreTestedNoMore) {
     openPage();
     look();

@@ -15,6 +15,7 @@
 
 #include "WindowFixture.h"
 #include "core/events/SessionInfo.h"
+#include "widgets/panels/LogModel.h"
 #include "widgets/panels/operations/OperationsPage.h"
 
 namespace stepscope {
@@ -61,6 +62,19 @@ TEST_F(WindowImportTest, AFileThatIsDroppedIsImportedAndShown) {
     EXPECT_EQ(stored().at(0).kind, SessionKind::Trace);
     QTest::qWait(100);
     picture(window(), "imported");
+}
+
+TEST_F(WindowImportTest, TheLogCountsInThousands) {
+    options.files = {trace("many.json", 2345)};
+    open();
+    const LogModel& log = place->stage().live().log();
+    const auto says = [&](const QString& part) {
+        for (int row = 0; row < log.rowCount(); ++row)
+            if (log.index(row).data().toString().contains(part)) return true;
+        return false;
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return says("Imported as session"); }, 10'000));
+    EXPECT_TRUE(says("2\u202F345 operations"));
 }
 
 TEST_F(WindowImportTest, FilesNamedAtTheStartAreImported) {
