@@ -42,15 +42,22 @@ void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
     update();
 }
 
+// Of a name in bold, as what was chosen has it.
+QFontMetrics StudyChart::nameMetrics() const {
+    QFont bold = font();
+    bold.setBold(true);
+    return QFontMetrics(bold);
+}
+
 int StudyChart::namesWidth() const {
-    const QFontMetrics metrics(font());
+    const QFontMetrics metrics = nameMetrics();
     int names = 0;
     for (const StudyBar& bar : m_bars) names = std::max(names, metrics.horizontalAdvance(bar.name));
-    return std::min(names, static_cast<int>(width() * kNamesShare));
+    return std::min(names + 2, static_cast<int>(width() * kNamesShare));
 }
 
 QStringList StudyChart::nameLines(std::size_t row) const {
-    const QFontMetrics metrics(font());
+    const QFontMetrics metrics = nameMetrics();
     const int most = namesWidth();
     QStringList lines;
     for (const QString& word : m_bars[row].name.split(' ')) {

@@ -40,6 +40,7 @@ protected:
     void moveEvent(QMoveEvent* event) override;  // the page scrolled it
 
 private:
+    QFontMetrics nameMetrics() const;
     int namesWidth() const;
     double headHeight() const;  // of what the axis means and its numbers
     QRectF plot() const;
