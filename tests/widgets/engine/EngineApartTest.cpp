@@ -39,6 +39,7 @@ TEST_F(EngineApartInTheWindow, KilledInTheMiddleTheWindowSaysSoAndTheNextRunHasA
     ASSERT_TRUE(idle());
     EXPECT_EQ(live().state()->state, RunState::Failed);
     EXPECT_TRUE(says("The engine was ended by signal 9 (Killed)")) << place->window().notice().sentence().toStdString();
+    EXPECT_TRUE(says("is kept among the sessions; Run starts a new run.")) << place->window().notice().sentence().toStdString();
     EXPECT_GE(live().numbers(1).step, 3) << "what was seen is still there";
     press("Run");
     ASSERT_TRUE(reaches(2, 3));
