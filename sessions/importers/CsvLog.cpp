@@ -117,6 +117,7 @@ private:
     Status names(const CsvScan::Row& row) {
         m_columns = row.fields.size();
         std::vector<std::string> words;
+        words.reserve(m_columns);
         for (const auto field : row.fields) words.push_back(lowered(trimmed(field.substr(0, kLongestName))));
         m_step = firstOf(words, kStepNames);
         if (m_step == kNone) return noSteps(row);

@@ -56,7 +56,7 @@ void FilesWiring::choose(QWidget* parent, const FilesQuestion& question, RecentP
     auto* dialog = new FilesDialog(m_host, question, parent);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &FilesDialog::listRequested, this, [this, dialog](quint64 number, const FilesAsked& asked) { list(dialog, number, asked); });
-    connect(dialog, &FilesDialog::fileSelected, parent, chosen);
+    connect(dialog, &FilesDialog::fileSelected, parent, std::move(chosen));
     connect(dialog, &QDialog::finished, this, [this] { ++m_newest; });
     dialog->open();
     dialog->begin();
@@ -76,7 +76,7 @@ void FilesWiring::withCheckpoint(const std::string& folder, std::function<void(c
     });
 }
 
-void FilesWiring::list(QPointer<FilesDialog> dialog, quint64 number, const FilesAsked& asked) {
+void FilesWiring::list(const QPointer<FilesDialog>& dialog, quint64 number, const FilesAsked& asked) {
     m_thread.post([this, dialog, number, question = ++m_newest, folder = folderOf(asked)] {
         const auto wanted = [this, question] { return question == m_newest; };
         if (!wanted()) return;

@@ -29,7 +29,7 @@ public:
 
 private:
     void choose(QWidget* parent, const FilesQuestion& question, RecentPaths::Chosen chosen);
-    void list(QPointer<FilesDialog> dialog, quint64 number, const FilesAsked& asked);
+    void list(const QPointer<FilesDialog>& dialog, quint64 number, const FilesAsked& asked);
 
     QString m_host;
     std::atomic<std::uint64_t> m_newest = 0;  // question; an older one is wanted no more

@@ -130,7 +130,8 @@ TEST_F(FilesElsewhere, OfAFolderOfTwentyThousandTheFirstTenThousandAreListed) {
 }
 
 TEST_F(FilesElsewhere, BeginAtTheHomeOfWhoRunsTheEngine) {
-    const std::string before = ::getenv("HOME");
+    const char* const was = ::getenv("HOME");
+    const std::string before = was == nullptr ? "" : was;
     ::setenv("HOME", m_folder.c_str(), 1);
     EngineQuestions fresh({STEPSCOPE_CLI, "engine"});
     write("x.txt");
@@ -181,7 +182,8 @@ TEST_F(FilesElsewhere, AreReachedByTheUsersOwnSshThatAsksNothing) {
           "#!/bin/sh\n[ \"$1 $2 $3 $4 $5 $6\" = '-T -o BatchMode=yes -o ServerAliveInterval=15 me@rack' ] || exit 255\nshift 6\nexec \"$@\"\n");
     fs::permissions(path("ssh"), fs::perms::owner_all);
     fs::create_symlink(STEPSCOPE_CLI, path("stepscope-cli"));
-    const std::string before = ::getenv("PATH");
+    const char* const was = ::getenv("PATH");
+    const std::string before = was == nullptr ? "" : was;
     ::setenv("PATH", (path("") + ":" + before).c_str(), 1);
     EngineQuestions rack(sshWords("me@rack").value());
     const auto listed = rack.list({.path = path("")}, kWanted);

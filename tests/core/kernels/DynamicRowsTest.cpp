@@ -126,7 +126,7 @@ TEST(DynamicRows, MultiplyWholeNumbersToTheBitInEveryForm) {
 
 TEST(DynamicRows, MultiplyAsTheReferenceDoesWithBiasAndWhatIsThere) {
     for (const auto& [rows, columns] : {std::pair{5, 7}, {33, 65}, {70, 131}}) {
-        const HeldBytes held(numbers<float>(static_cast<std::size_t>(rows * columns), 3), rows, columns);
+        const HeldBytes held(numbers<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), 3), rows, columns);
         const auto bias = numbers<float>(static_cast<std::size_t>(rows), 5);
         for (std::int64_t count = 1; count <= 12; ++count) {
             const Quantised x(numbers<float>(static_cast<std::size_t>(count * columns), 4), count, columns);
@@ -148,7 +148,7 @@ TEST(DynamicRows, MultiplyAsTheReferenceDoesWithBiasAndWhatIsThere) {
 // Without a bias nothing is left to how a set rounds: all sets have the same bits, the plain one's.
 TEST(DynamicRows, GiveTheSameBitsInEverySet) {
     const std::int64_t rows = 70, columns = 131, count = 11;
-    const HeldBytes held(numbers<float>(static_cast<std::size_t>(rows * columns), 3), rows, columns);
+    const HeldBytes held(numbers<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), 3), rows, columns);
     const auto source = numbers<float>(static_cast<std::size_t>(count * columns), 4);
     const Quantised x(source, count, columns);
     std::vector<float> wanted(static_cast<std::size_t>(count * rows)), got(wanted.size());

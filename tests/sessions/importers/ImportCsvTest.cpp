@@ -22,6 +22,11 @@
 namespace stepscope::test {
 namespace {
 
+// A field without end.
+std::string many(std::size_t letters) {
+    return std::string(letters, 'x');
+}
+
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -202,7 +207,7 @@ TEST_F(ImportCsv, WhatIsWrongIsASentenceWithTheLineAndTheByte) {
     EXPECT_THAT(refusal("\"a\nb\",c\r\n1,2\r\n"), AllOf(at(1, 0), HasSubstr("no column of steps"), HasSubstr("\"c\"")));
     EXPECT_THAT(refusal("step\n1\n"), AllOf(at(1, 0), HasSubstr("no column beside")));
     EXPECT_THAT(refusal("step,\"two\nlines\"\n1,2\n3\n4,5\n"), at(4, 21));
-    EXPECT_THAT(refusal("\xff\xfes\0"), HasSubstr("UTF-16"));
+    EXPECT_THAT(refusal(std::string("\xff\xfes") + '\0'), HasSubstr("UTF-16"));
     EXPECT_THAT(refusal("\n\n"), HasSubstr("no row of names"));
     EXPECT_THAT(refusal("step,loss\n"), HasSubstr("holds no event that could be kept"));
     auto reader = SessionReader::open(path);
@@ -239,9 +244,9 @@ TEST_F(ImportCsv, WideTablesAndLongFieldsHaveLimits) {
     EXPECT_EQ(done->samples, 9'999);
     EXPECT_THAT(refusal(names + ",one more\n"), HasSubstr("more than 10000 columns"));
     EXPECT_THAT(refusal("step" + std::string(1'000'000, ',') + "\n"), HasSubstr("more than 10000 columns"));
-    EXPECT_EQ(run("x.csv", "step,note,loss\n1,\"" + std::string(10'000'000, 'x') + "\",3\n")->steps, 1);
-    EXPECT_THAT(refusal("step,loss\n1,\"" + std::string(17'000'000, 'x')), HasSubstr("more than 16 MiB"));
-    EXPECT_THAT(refusal(std::string(17'000'000, 'x')), HasSubstr("more than 16 MiB"));
+    EXPECT_EQ(run("x.csv", "step,note,loss\n1,\"" + many(10'000'000) + "\",3\n")->steps, 1);
+    EXPECT_THAT(refusal("step,loss\n1,\"" + many(17'000'000)), HasSubstr("more than 16 MiB"));
+    EXPECT_THAT(refusal(many(17'000'000)), HasSubstr("more than 16 MiB"));
 }
 
 TEST_F(ImportCsv, AStepThatIsToldAgainCountsAsItWasToldLast) {

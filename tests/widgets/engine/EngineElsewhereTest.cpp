@@ -56,7 +56,7 @@ protected:
     using EngineFixture::says;
     ExperimentPanel& panel() { return place->window().experiment(); }
     std::string write(const QString& name, const std::string& content) {
-        const std::string path = folder.filePath(name).toStdString();
+        std::string path = folder.filePath(name).toStdString();
         std::ofstream(path) << content;
         return path;
     }

@@ -84,6 +84,7 @@ Status spawn(const std::vector<std::string>& ownEngine, const EngineFolder& fold
     words.insert(words.end(), ownEngine.begin(), ownEngine.end());
     words.push_back(folder.id());
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     posix_spawn_file_actions_t files;

@@ -251,7 +251,7 @@ Status DetachedServer::take(Caller& caller, const Frame& frame) {
     if (m_line != &caller) {
         if (m_line != nullptr || m_served.began())
             return makeError(ErrorCode::BadInput, "This engine has its run already; its line is taken up by stepscope-cli engine --attach.");
-        if (const Status first = becomeLine(caller, 0); !first) return first;
+        if (Status first = becomeLine(caller, 0); !first) return first;
     }
     return frame.type == FrameType::Safe ? letGo(frame) : m_served.take(frame);
 }

@@ -107,6 +107,7 @@ std::vector<EngineFolder> allEngines() {
     }
     std::ranges::sort(found, std::greater{}, [](const auto& one) { return one.first; });
     std::vector<EngineFolder> all;
+    all.reserve(found.size());
     for (auto& one : found) all.push_back(std::move(one.second));
     return all;
 }
