@@ -4,14 +4,13 @@
 #include <QPainter>
 #include <QTextLayout>
 #include <QToolTip>
-#include <algorithm>
 
 namespace stepscope {
 namespace {
 constexpr int kLeastCharacters = 6;
 }
 
-ElidedLabel::ElidedLabel(Tone tone, int lines, QWidget* parent) : ToneLabel(tone, {}, parent), m_lines(lines), m_most(lines) {
+ElidedLabel::ElidedLabel(Tone tone, int lines, QWidget* parent) : ToneLabel(tone, {}, parent), m_lines(lines) {
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
@@ -21,30 +20,9 @@ void ElidedLabel::setMore(const QString& more) {
 
 void ElidedLabel::setLines(int lines) {
     if (lines == m_lines) return;
-    m_lines = m_most = lines;
+    m_lines = lines;
     updateGeometry();
     update();
-}
-
-void ElidedLabel::setMostLines(int lines) {
-    m_most = lines;
-    QSizePolicy policy = sizePolicy();
-    policy.setHeightForWidth(lines > m_lines);
-    setSizePolicy(policy);
-}
-
-int ElidedLabel::linesFor(int width, int most) const {
-    QTextLayout layout(QString(text()).replace('\n', ' '), font());
-    layout.beginLayout();
-    int lines = 0;
-    for (QTextLine line = layout.createLine(); line.isValid() && lines < most; line = layout.createLine(), ++lines) line.setLineWidth(width);
-    layout.endLayout();
-    return std::clamp(lines, m_lines, std::max(m_lines, most));
-}
-
-int ElidedLabel::heightForWidth(int width) const {
-    const QMargins margins = contentsMargins();
-    return linesFor(width - margins.left() - margins.right(), m_most) * fontMetrics().lineSpacing() + margins.top() + margins.bottom();
 }
 
 QSize ElidedLabel::sizeHint() const {
@@ -62,20 +40,19 @@ QStringList ElidedLabel::laidOut(bool* elided) const {
     const QString all = text().replace('\n', ' ');  // narrow no-break spaces stay: simplified() would make them wide
     QStringList lines;
     *elided = false;
-    const int most = std::clamp(area.height() / std::max(1, fontMetrics().lineSpacing()), m_lines, m_most);
-    if (most == 1) {
+    if (m_lines == 1) {
         lines << fontMetrics().elidedText(all, Qt::ElideRight, area.width());
         *elided = lines.front() != all;
         return lines;
     }
     QTextLayout layout(all, font());
     layout.beginLayout();
-    for (int i = 0; i < most; ++i) {
+    for (int i = 0; i < m_lines; ++i) {
         QTextLine line = layout.createLine();
         if (!line.isValid()) break;
         line.setLineWidth(area.width());
         const QString rest = all.mid(line.textStart());
-        const bool last = i + 1 == most;
+        const bool last = i + 1 == m_lines;
         lines << (last ? fontMetrics().elidedText(rest, Qt::ElideRight, area.width()) : rest.left(line.textLength()));
         if (last && lines.back() != rest) *elided = true;
     }
@@ -97,7 +74,7 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     const QStringList lines = laidOut(&elided);
     const int height = fontMetrics().lineSpacing();
     // One line stands in the middle; several begin at the top.
-    if (m_most > 1) line.setHeight(height);
+    if (m_lines > 1) line.setHeight(height);
     for (const QString& each : lines) {
         painter.drawText(line, static_cast<int>(alignment() & Qt::AlignHorizontal_Mask) | Qt::AlignVCenter, each);
         line.translate(0, height);

@@ -12,9 +12,6 @@ public:
     // Said in the tool tip below the text, e.g. where a number comes from.
     void setMore(const QString& more);
     void setLines(int lines);  // of which its height is made
-    // For pages that scroll: more of them where the width is too little for all of the text, up to so many.
-    void setMostLines(int lines);
-    int heightForWidth(int width) const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
     bool isElided() const;
@@ -26,9 +23,7 @@ protected:
 private:
     QStringList laidOut(bool* elided) const;
 
-    int linesFor(int width, int most) const;
-
-    int m_lines, m_most;
+    int m_lines;
     QString m_more;
 };
 

@@ -29,7 +29,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kFoldBelow = 720;  // narrower, the table stands below the chart
+constexpr int kFoldBelow = 720;   // narrower, the table stands below the chart
+constexpr int kLinesBelow = 520;  // narrower, sentences take more lines
 
 QString minutesText(double seconds) {
     return asText(format::duration(TimeNs::fromSeconds(std::max(0.0, seconds))));
@@ -106,7 +107,6 @@ QWidget* CompareResult::buildHead() {
     m_sides = new ElidedLabel(Tone::Muted);
     m_progress = new ElidedLabel(Tone::Muted);
     m_progress->setAccessibleName("How far it is");
-    for (ElidedLabel* line : {m_question, m_sides, m_progress}) line->setMostLines(3);
     m_bar = new QProgressBar;
     m_bar->setTextVisible(false);
     m_bar->setRange(0, 1000);
@@ -145,10 +145,7 @@ QWidget* CompareResult::buildVerdict() {
     auto* layout = new QVBoxLayout(card);
     layout->setContentsMargins(space(3), space(2), space(3), space(2));
     layout->setSpacing(2);
-    for (ElidedLabel* line : {m_verdict, m_why, m_basis, m_method}) {
-        line->setMostLines(line == m_verdict ? 2 : 5);
-        layout->addWidget(line);
-    }
+    for (ElidedLabel* line : {m_verdict, m_why, m_basis, m_method}) layout->addWidget(line);
     return card;
 }
 
@@ -381,6 +378,12 @@ void CompareResult::fold() {
     m_middle->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
     m_chart->setMinimumHeight(narrow ? 170 : 200);
     m_reasons->setNarrow(narrow);
+    // What fits into so many lines of a wide page needs as many more of a narrow one.
+    const bool least = viewport()->width() < kLinesBelow;
+    m_verdict->setLines(least ? 2 : 1);
+    m_sides->setLines(least ? 2 : 1);
+    m_progress->setLines(least ? 2 : 1);
+    for (ElidedLabel* line : {m_why, m_basis, m_method}) line->setLines(least ? 4 : 2);
     m_guide->setVisible(!narrow);
     m_narrow = narrow;
     nameRepeat();

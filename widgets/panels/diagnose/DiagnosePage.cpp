@@ -14,6 +14,8 @@
 namespace stepscope {
 namespace {
 
+constexpr int kStateBelow = 520;  // narrower, what is being done takes more lines
+
 const char* kWhatALookIs =
     "Reads the data, foretells the memory, times five steps on weights of their own and measures what this machine can do at most; nothing is "
     "recorded "
@@ -61,7 +63,6 @@ DiagnosePage::DiagnosePage(QWidget* parent) : ScrolledPage("Diagnose", parent) {
     for (QPushButton* button : {m_look, m_batch, m_rate, m_stop}) buttons->addWidget(button);
     layout->addLayout(buttons);
     m_state = new ElidedLabel(Tone::Muted, 2);
-    m_state->setMostLines(5);
     m_state->setAccessibleName("What Diagnose is doing");
     layout->addWidget(m_state);
 
@@ -138,6 +139,11 @@ void DiagnosePage::setView(const DiagnoseView& view) {
 void DiagnosePage::setBusy(DiagnoseBusy busy) {
     m_busy = busy;
     showState();
+}
+
+void DiagnosePage::resizeEvent(QResizeEvent* event) {
+    ScrolledPage::resizeEvent(event);
+    m_state->setLines(viewport()->width() < kStateBelow ? 5 : 2);
 }
 
 QString DiagnosePage::state() const {

@@ -45,6 +45,9 @@ Q_SIGNALS:
     void useRateRequested();  // the learning rate
     void testRequested(int advice);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void showState();
     void fillFacts();

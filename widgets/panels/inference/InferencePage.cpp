@@ -61,7 +61,6 @@ InferencePage::InferencePage(QWidget* parent) : ScrolledPage("Inference", parent
     layout->addWidget(buildSource());
     layout->addWidget(buildQuestion());
     m_state = new ElidedLabel(Tone::Muted, 2);
-    m_state->setMostLines(5);
     m_state->setAccessibleName("What Inference is doing");
     layout->addWidget(m_state);
     m_progress = new QProgressBar;
@@ -86,7 +85,6 @@ QWidget* InferencePage::buildSource() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space(1));
     m_sourceLabel = new ElidedLabel(Tone::Normal, 2);
-    m_sourceLabel->setMostLines(4);
     m_sourceLabel->setAccessibleName("Whose weights");
     layout->addWidget(m_sourceLabel);
     m_file = inferenceButton("File…", "file", "Weights of another program: a file of safetensors beside its config.json, or llm.c's");
