@@ -40,6 +40,8 @@
 namespace stepscope {
 namespace {
 
+constexpr int kLeastRoom = 342;  // of a page at 1024x640 between panels as wide as they are at 1280x800, less its margins
+
 class PaintCounter : public QObject {
 public:
     int painted = 0;
@@ -100,10 +102,10 @@ TEST_F(WindowCompareTest, InANarrowWindowNothingOfItIsCut) {
             window().resize(size);
             QTest::qWait(100);
             EXPECT_LE(area.widget()->width(), area.viewport()->width()) << measured << " " << size.width();
+            // Beside panels that were drawn wider there is less room.
             for (const auto* part : area.widget()->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
-                if (!part->isVisible() || part->minimumSizeHint().width() <= area.viewport()->width()) continue;
-                ADD_FAILURE() << part->metaObject()->className() << " asks for " << part->minimumSizeHint().width() << " of "
-                              << area.viewport()->width();
+                const int asked = part->isVisible() ? part->minimumSizeHint().width() : 0;
+                EXPECT_LE(asked, kLeastRoom) << part->metaObject()->className();
             }
             picture(window(), QString("compare-narrow-%1-%2").arg(measured ? "result" : "form").arg(size.width()));
         }

@@ -30,7 +30,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kFoldBelow = 720;   // narrower, the table stands below the chart
-constexpr int kLinesBelow = 520;  // narrower, sentences take more lines
+constexpr int kLinesBelow = 640;  // narrower, sentences take more lines
 
 QString minutesText(double seconds) {
     return asText(format::duration(TimeNs::fromSeconds(std::max(0.0, seconds))));

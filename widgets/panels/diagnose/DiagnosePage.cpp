@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kStateBelow = 520;  // narrower, what is being done takes more lines
+constexpr int kStateBelow = 640;  // narrower, what is being done takes more lines
 
 const char* kWhatALookIs =
     "Reads the data, foretells the memory, times five steps on weights of their own and measures what this machine can do at most; nothing is "
