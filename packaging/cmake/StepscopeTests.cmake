@@ -1,9 +1,13 @@
-# stepscope_test(NAME SOURCES ... DEPS ...): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
+# stepscope_test(NAME SOURCES ... DEPS ... [ENVIRONMENT ...]): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
 # stepscope_test_objects(NAME [PCH]): how the objects of a test program are compiled.
 # stepscope_suites(PROGRAM [PREFIX p] [WITHOUT test...] [LABELS ...] [ENVIRONMENT ...]): its tests for CTest, one entry a suite: to start a program that loads LibTorch
 # or Qt takes longer than most tests. A test is run alone by the program itself: PROGRAM --gtest_filter=Suite.Test.
 # stepscope_each(PROGRAM SUITE...): suites of which each test is an entry, because it takes long or because it must begin in a new process.
 # stepscope_serial(PROGRAM TEST...): tests that CTest runs with no other beside them, because they assert times.
+# For ENVIRONMENT of tests that hold ours against LibTorch's bf16, place by place or within a rounding: oneDNN's products by AMX carry what is no number to other
+# places, and round otherwise.
+set(STEPSCOPE_ONEDNN_WITHOUT_AMX ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16)
+
 function(stepscope_test_objects name)
   target_compile_options(${name} PRIVATE ${STEPSCOPE_TEST_OPTIONS})
   if(ARGC GREATER 1)
@@ -12,11 +16,11 @@ function(stepscope_test_objects name)
 endfunction()
 
 function(stepscope_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
-  stepscope_suites(${name} LABELS ${TEST_LABELS})
+  stepscope_suites(${name} LABELS ${TEST_LABELS} ENVIRONMENT ${TEST_ENVIRONMENT})
 endfunction()
 
 # Every suite runs with GOMP_SPINCOUNT=1000, as both programs set it for themselves (app/workbench/process/WorkerWaits.cpp): two tests at a time must not spin for
