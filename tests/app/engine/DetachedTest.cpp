@@ -167,9 +167,18 @@ TEST_F(Detached, CutAtFiftyRandomMomentsLosesNothingAndTellsNothingTwice) {
     const auto run = start(request, ear);
     ASSERT_TRUE(ear.waitForStep(1));
     std::mt19937_64 random(20261125);
+    const auto timesBack = [&ear] {
+        const auto log = ear.log();
+        return std::ranges::count(log, std::string("The line to the engine is there again."));
+    };
+    // Most lines are there again before they are cut, so that pauses stay short on a busy machine; every fifth may be cut while it is taken up.
     for (int cuts = 0; cuts < kCuts;) {
-        std::this_thread::sleep_for(milliseconds(random() % 900));
-        cuts += cutLine() ? 1 : 0;
+        std::this_thread::sleep_for(milliseconds(random() % 300));
+        const auto back = timesBack();
+        if (!cutLine()) continue;
+        ++cuts;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (cuts % 5 != 0 && timesBack() == back && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(5));
     }
     const std::int64_t reached = ear.all<StepDone>().back().step;
     ASSERT_TRUE(ear.waitForStep(reached + 20));
