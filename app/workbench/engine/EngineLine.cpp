@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/workbench/process/ArgumentPointers.h"
 #include "core/base/Utf8.h"
 
 extern char** environ;
@@ -75,10 +76,7 @@ Result<std::unique_ptr<EngineLine>> EngineLine::start(const std::vector<std::str
     int problem = line->m_wake >= 0 && openPipe(in) && openPipe(out) && openPipe(err) ? 0 : errno;
     if (problem == 0) {
         std::vector<std::string> words = command;
-        std::vector<char*> pointers;
-        pointers.reserve(words.size() + 1);
-        for (std::string& word : words) pointers.push_back(word.data());
-        pointers.push_back(nullptr);
+        const std::vector<char*> pointers = argumentPointers(words);
         posix_spawn_file_actions_t files;
         posix_spawn_file_actions_init(&files);
         constexpr int kItsIn = 0, kItsOut = 1, kItsErr = 2;

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/workbench/process/ArgumentPointers.h"
 #include "core/base/Utf8.h"
 
 extern char** environ;
@@ -52,13 +53,6 @@ std::vector<std::string> environmentOf(int rank, const WorkerPlace& first) {
     return all;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-    std::vector<char*> all;
-    for (auto& word : words) all.push_back(word.data());
-    all.push_back(nullptr);
-    return all;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LocalWorkers>> LocalWorkers::start(const std::vector<std::string>& command, int workers, int stoppedStatus,
@@ -87,7 +81,8 @@ Status LocalWorkers::spawn(const std::vector<std::string>& command, int rank, co
     const std::string said = fmt::format("{}/worker-{}", m_folder, rank);
     posix_spawn_file_actions_addopen(&files, kItsStderr, said.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
     pid_t pid = 0;
-    const int problem = ::posix_spawn(&pid, words.front().c_str(), &files, nullptr, pointers(words).data(), pointers(environment).data());
+    const int problem =
+        ::posix_spawn(&pid, words.front().c_str(), &files, nullptr, argumentPointers(words).data(), argumentPointers(environment).data());
     posix_spawn_file_actions_destroy(&files);
     if (problem != 0) return makeError(ErrorCode::Io, fmt::format("Worker {} cannot be started: {}.", rank, std::strerror(problem)));
     auto& other = *m_others.emplace_back(std::make_unique<Other>());

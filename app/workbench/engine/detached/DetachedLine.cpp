@@ -14,6 +14,7 @@
 
 #include "app/workbench/engine/detached/EngineFolder.h"
 #include "app/workbench/engine/detached/LeftJournal.h"
+#include "app/workbench/process/ArgumentPointers.h"
 #include "app/workbench/workers/LocalWorkers.h"
 
 extern char** environ;
@@ -83,10 +84,7 @@ Status spawn(const std::vector<std::string>& ownEngine, const EngineFolder& fold
     std::vector<std::string> words{ownCommand().front()};
     words.insert(words.end(), ownEngine.begin(), ownEngine.end());
     words.push_back(folder.id());
-    std::vector<char*> pointers;
-    pointers.reserve(words.size() + 1);
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
+    const std::vector<char*> pointers = argumentPointers(words);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     constexpr int kItsIn = 0, kItsOut = 1, kItsErr = 2;
