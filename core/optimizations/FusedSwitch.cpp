@@ -3,8 +3,7 @@
 namespace stepscope {
 namespace {
 
-constexpr const char* kUntriedOnGpus =
-    " Its CUDA form has not yet run on a real GPU: there it is off unless you ask for it, with on or fusion=kernels.";
+constexpr const char* kTriedOnGpus = " Its CUDA form was tried on one model of GPU so far, an H200.";
 
 }  // namespace
 
@@ -28,7 +27,7 @@ Switch fusedSwitch(FusedForm form) {
             .title = std::move(form.title),
             .group = SwitchGroup::Kernels,
             .why = std::move(form.why),
-            .cost = form.onGpuInstead.empty() ? form.cost + kUntriedOnGpus : form.cost,
+            .cost = form.onGpuInstead.empty() ? form.cost + kTriedOnGpus : form.cost,
             .reported = std::move(form.reported),
             .values = Choices{{"auto", "off", "on"}},
             .byDefault = "auto",

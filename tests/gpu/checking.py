@@ -14,6 +14,7 @@ import typing
 import measure
 
 OUT_OF_MEMORY, UNSUPPORTED = 6, 5  # exit codes of stepscope-cli that are answers, not failures
+REFUSED = 3, 'cannot be used: '    # so is this one with these words: a switch's value and the others cannot be used together
 TIME_OVER = "the part's time was over; call it alone with --only, or again where it was alone"
 DEVICE = 'cuda:0'
 
@@ -41,6 +42,7 @@ class Setup:
     def __init__(self, options, folder):
         self.cli, self.tests, self.python = [os.path.abspath(options.cli)], options.tests, options.python
         self.jobs, self.batches, self.pairs = options.jobs, options.batches, options.pairs
+        self.seconds, self.source = options.seconds, options.source
         self.settled = {}  # of the parts that calls add rows to: keys of the rows that an earlier call has settled
         self.folder = folder  # of what this call leaves behind, removed at its end
         self.into = os.path.abspath(options.into)  # of what stays
@@ -86,7 +88,7 @@ def filled(row, deadline, work):
             return {**row, 'state': 'not run', 'why': TIME_OVER}
         return {**row, **work(deadline.left())}
     except measure.Failed as failed:
-        states = {UNSUPPORTED: 'not applicable', OUT_OF_MEMORY: 'not run'}
+        states = {UNSUPPORTED: 'not applicable', OUT_OF_MEMORY: 'not run', REFUSED[0]: 'not applicable' if REFUSED[1] in failed.said else 'failed'}
         return {**row, 'state': states.get(failed.status, 'failed'), 'why': failed.said.rpartition('\n')[2].removeprefix('stepscope-cli: ')}
     except subprocess.CalledProcessError as failed:
         return {**row, 'state': 'failed', 'why': f'{os.path.basename(failed.cmd[0])} ended with {failed.returncode}'}

@@ -180,15 +180,19 @@ class Pairs:
         mine = statistics.median(self._ms['ours'])
         row = {'rounds': len(self._ms['ours']), 'ours ms': round(mine, 2), 'ours tokens/s': round(1e3 * tokens / mine),
                'ours attention': self.attention, 'ours kernels a step': self.kernels, 'ours peak GB': round(max(self._memory['ours']) * 2**20 / 1e9, 2)}
-        difference = 0.0
+        difference = first = 0.0
         for side in PEERS:
             ratios = [theirs / ours for ours, theirs in zip(self._ms['ours'], self._ms[side], strict=True)]
             row |= {f'{side} ms': round(statistics.median(self._ms[side]), 2), f'{side} peak GB': round(max(self._memory[side]) * 2**20 / 1e9, 2),
                     f'{side} ratio (95 %)': '{:.3f} ({:.3f} to {:.3f})'.format(*measure.interval(ratios))}
-            difference = max(difference, *(peer.largest_difference(*both) for both in zip(self._losses['ours'], self._losses[side], strict=True)))
+            pairs = list(zip(self._losses['ours'], self._losses[side], strict=True))
+            difference = max(difference, *(peer.largest_difference(*both) for both in pairs))
+            first = max(first, *(abs(mine[0] - theirs[0]) for mine, theirs in pairs))  # of the same weights: no step was made yet
         problems = [] if difference <= TOLERANCE else ['the losses differ: the two did not do the same work']
         problems += [self.said or 'the run says nothing of a capture'] if self.kernels == 'not measured' else []
-        return {**row, 'losses apart': f'{difference:.1e}', 'state': 'failed' if problems else 'measured', 'why': '; '.join(problems)}
+        # What is no mistake of ours: how far the same work is from itself when it is compiled otherwise.
+        peers = max(peer.largest_difference(*both) for both in zip(*(self._losses[side] for side in PEERS), strict=True))
+        return {**row, 'losses apart': f'{difference:.1e}', 'first loss apart': f'{first:.1e}', "the peer's modes apart": f'{peers:.1e}', 'state': 'failed' if problems else 'measured', 'why': '; '.join(problems)}
 
 
 def run_compare(setup, deadline):

@@ -120,6 +120,12 @@ class Reading(unittest.TestCase):
         self.assertEqual(states, {5: 'not applicable', 6: 'not run', 9: 'failed'})
         self.assertEqual(checking.filled({}, checking.Deadline(0), refused)['state'], 'not run')
 
+    def test_a_value_that_the_others_rule_out_is_not_applicable_and_a_wrong_word_is_a_failure(self):
+        for said, state in (('attention=sdpa-flash cannot be used: switch amp on.', 'not applicable'), ('batch-size cannot be "x"; it takes a number.', 'failed')):
+            def refused(left):
+                raise measure.Failed('train', 3, f'stepscope-cli: {said}')
+            self.assertEqual(checking.filled({'switch': 'x'}, checking.Deadline(9), refused), {'switch': 'x', 'state': state, 'why': said})
+
     def test_googletest_counts_what_found_no_gpu_apart(self):
         tests = [{'name': 'A'}, {'name': 'B', 'failures': [{'failure': 'x'}]}, {'name': 'C', 'not_run': 'No NVIDIA driver is installed.'}]
         with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
