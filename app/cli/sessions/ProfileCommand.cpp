@@ -136,7 +136,7 @@ Json asJson(const LaunchedRow& row, const Beside& beside) {
 }
 
 template <class Row>
-Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const Beside& beside, const std::string& why,
+Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, bool ofDevice, const Beside& beside, const std::string& why,
             const std::vector<std::string>& notes) {
     Json list = Json::array();
     for (const auto& row : rows) list.push_back(asJson(row, beside));
@@ -148,6 +148,7 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const
                  {"self_ms", number(totals.self.milliseconds())},
                  {"kernels", totals.kernels},
                  {"device_ms", number(totals.deviceTime.milliseconds())},
+                 {"times_of", ofDevice ? "gpu" : "cpu"},
                  {"notes", notes},
                  {"roof", beside.roof.known()           ? Json(beside.roof.source)
                           : beside.roof.whyNone.empty() ? Json(nullptr)
@@ -174,9 +175,10 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     if (totals.lost + totals.invalid > 0)
         text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),
                             format::count(totals.invalid));
-    const TimeNs all = by == SummaryBy::Kernel ? totals.deviceTime : totals.self;
-    if (by == SummaryBy::Kernel)
-        text += fmt::format("{} kernels and copies took {} on GPUs.\n", format::count(totals.kernels), format::milliseconds(all.milliseconds()));
+    const TimeNs all = summary.whole(by);
+    if (summary.ofDevice(by))
+        text += fmt::format("{} kernels and copies took {} on GPUs; times are those there.\n", format::count(totals.kernels),
+                            format::milliseconds(all.milliseconds()));
     if (beside.levels) text += "Cost of observing, measured in this run: " + levelSentence(*beside.levels) + "\n";
     for (const auto& note : notes) text += printable(note) + "\n";
     if (!beside.counterNote.empty()) text += printable(beside.counterNote) + "\n";
@@ -202,16 +204,14 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     Table table(columns);
     for (const auto& row : rows) {
         std::vector<std::string> cells{
-            printable(row.name),
-            format::count(row.calls),
-            format::milliseconds(row.self.milliseconds()),
+            printable(row.name), format::count(row.calls), format::milliseconds(row.self.milliseconds()),
             all.ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.self.ns) / static_cast<double>(all.ns)) : "-",
-            format::milliseconds(row.total.milliseconds()),
-            format::milliseconds(row.mean().milliseconds()),
+            format::milliseconds(row.total.milliseconds()), format::milliseconds(row.mean().milliseconds()),
             row.layer < 0 ? std::string("-") : std::to_string(row.layer),
             row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
             rate(row.flops, row, "FLOP/s"),
-            rate(row.bytes, row, "B/s")};
+            // Of a layer on a GPU only the copies say how much they moved.
+            summary.ofDevice(by) && by != SummaryBy::Kernel ? std::string("-") : rate(row.bytes, row, "B/s")};
         if (by == SummaryBy::Operation) cells.push_back(beside.forms.formatsOf(row.name).empty() ? "-" : printable(beside.forms.formatsOf(row.name)));
         if (bounded) cells.push_back(boundText(boundOf(row, beside)));
         if (counted) {
@@ -279,7 +279,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         summary.add(block);
         beside.forms.add(block);
-        if (*by == SummaryBy::Kernel && known->kind == SessionKind::Trace) kernels.add(block);
+        if (*by == SummaryBy::Kernel) kernels.add(block);
         return {};
     });
     if (!read) return read.error();
@@ -323,9 +323,9 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     }
     const auto notes = captureNotes(**reader, session);
     if (!notes) return notes.error();
-    // Of an imported trace by kernel: with grid and launching operation, which are told by its own ids.
+    // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
-        print(options.json ? line(asJson(summary, launched, beside, "", *notes)) : asText(kernels, launched, beside));
+        print(options.json ? line(asJson(summary, launched, true, beside, "", *notes)) : asText(kernels, launched, beside));
         return ExitCode::Ok;
     }
     std::string why;
@@ -334,7 +334,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
         why = known->kind == SessionKind::Trace ? kNoneImported : notes->empty() ? kNoKernels : notes->front();
     if (options.json)
-        print(line(asJson(summary, rows, beside, why, *notes)));
+        print(line(asJson(summary, rows, summary.ofDevice(*by), beside, why, *notes)));
     else
         print(why.empty() ? (*sort != SummarySort::Memory ? ""
                              : byAllocated                ? kSortedByAllocated

@@ -44,6 +44,7 @@ OperationsView readView(const std::string& database, std::int64_t session, const
     view.operations = summary.rows(SummaryBy::Operation, SummarySort::Self);
     view.layers = summary.rows(SummaryBy::Layer, SummarySort::Self);
     view.roles = summary.rows(SummaryBy::Role, SummarySort::Self);
+    view.placesOfDevice = summary.ofDevice(SummaryBy::Layer);
     view.kernels = summary.rows(SummaryBy::Kernel, SummarySort::Total);
     if (const auto notes = captureNotes(**reader, session); notes && !notes->empty()) view.note = plainText(notes->front());
     return view;

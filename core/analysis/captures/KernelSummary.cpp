@@ -144,8 +144,16 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
                 auto& time = into.ofType[work->second.type];
                 time = boundedTime(time, launch.duration);
             }
-        if (const Operation* operation = operationOf(launch, around)) {
-            auto& time = into.ofOperation[*operation];
+        const bool placed = launch.own.layer >= 0 || !m_texts[launch.own.role].empty();
+        const Operation* const found = operationOf(launch, around);
+        if (found || placed) {
+            // What a graph replays has places of its own: the operation that launched all of it has none.
+            Operation operation = found ? *found : launch.own;
+            if (placed) {
+                operation.role = launch.own.role;
+                operation.layer = launch.own.layer;
+            }
+            auto& time = into.ofOperation[operation];
             time = boundedTime(time, launch.duration);
         }
     }

@@ -126,9 +126,14 @@ void OperationSummary::add(const SliceBlock& block) {
     }
 }
 
+bool OperationSummary::ofDevice(SummaryBy by) const {
+    if (by == SummaryBy::Kernel || by == SummaryBy::Operation) return by == SummaryBy::Kernel;
+    return std::ranges::any_of(m_kernels, [&](const auto& one) { return one.first.layer >= 0 || !m_texts[one.first.role].empty(); });
+}
+
 std::vector<SummaryRow> OperationSummary::rows(SummaryBy by, SummarySort sort, std::size_t limit) const {
     std::map<std::pair<std::string, bool>, Growing> growing;
-    for (const auto& [place, sum] : by == SummaryBy::Kernel ? m_kernels : m_sums) {
+    for (const auto& [place, sum] : ofDevice(by) ? m_kernels : m_sums) {
         const std::string &role = m_texts[place.role], &phase = m_texts[place.phase];
         const bool byName = by == SummaryBy::Operation || by == SummaryBy::Kernel;
         std::string name = byName ? m_texts[place.name] : by == SummaryBy::Layer ? layerName(place.layer, role) : role.empty() ? "none" : role;

@@ -67,8 +67,12 @@ public:
     static constexpr std::size_t kMostOutermost = 4'000'000;
 
     void add(const SliceBlock& block);
-    // limit: 0 = all. By kernel: what ran on GPUs, kernels, copies and memsets; self and total are the same there.
+    // limit: 0 = all. Where rows are of a device: what ran on GPUs, kernels, copies and memsets; self and total are the same there.
     std::vector<SummaryRow> rows(SummaryBy by, SummarySort sort, std::size_t limit = 0) const;
+    // By kernel; by layer and role too where places of what ran on GPUs are known: operations of such a run only launch it, or replay a graph of it.
+    bool ofDevice(SummaryBy by) const;
+    // What shares of the rows are of: time of operations on threads, or time on GPUs.
+    TimeNs whole(SummaryBy by) const { return ofDevice(by) ? m_totals.deviceTime : m_totals.self; }
     const SummaryTotals& totals() const { return m_totals; }
 
 private:

@@ -107,6 +107,21 @@ TEST(KernelSummary, TheOperationIsThatOfItsOwnIdThenOfItsCallsIdThenTheOneAround
     EXPECT_EQ(one.rows()[4].layer, -1);
 }
 
+TEST(KernelSummary, WhatAGraphReplaysIsOfThePlaceThatItNamesItselfAndOfTheOperationThatReplaysIt) {
+    KernelCase one;
+    one.add({.process = 1, .thread = 10}, "CUDA graph", {.start = 0, .duration = 50});
+    one.call(10, 5);
+    for (const std::int32_t layer : {2, 2, 0})
+        one.add({.process = 0, .thread = 7, .device = 0}, "gemm",
+                {.start = 1000 + layer, .duration = 30, .layer = layer, .kind = SliceKind::Kernel, .correlation = 5}, {}, "mlp/down");
+    const auto rows = one.rows();
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].operation, "CUDA graph");
+    EXPECT_EQ(rows[0].operations, 1);
+    EXPECT_EQ(rows[0].role, "mlp/down");
+    EXPECT_EQ(rows[0].layer, 2);
+}
+
 TEST(KernelSummary, NumbersOfOneWorkerAreNotThoseOfAnother) {
     KernelCase one;
     for (const std::int64_t rank : {0, 1, 2}) {

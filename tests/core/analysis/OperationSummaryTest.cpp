@@ -68,6 +68,39 @@ TEST(OperationSummary, AddsUpByLayerAndByRoleWithoutCountingTwice) {
     EXPECT_TRUE(summary.rows(SummaryBy::Kernel, SummarySort::Self).empty());
 }
 
+TEST(OperationSummary, AddsUpLayersAndRolesOfWhatRanOnAGpuWhereItsPlacesAreKnown) {
+    SliceBlock gpu;
+    gpu.strings = {"", "gemm", "mlp/up", "Memset"};
+    gpu.arguments = {{}};
+    gpu.slices = {
+        {.start = 0, .duration = 40, .name = 1, .role = 2, .layer = 0, .kind = SliceKind::Kernel, .step = 1},
+        {.start = 50, .duration = 50, .name = 1, .role = 2, .layer = 1, .kind = SliceKind::Kernel, .step = 1},
+        {.start = 110, .duration = 5, .name = 3, .kind = SliceKind::Memset, .step = 1},
+    };
+    OperationSummary summary;
+    summary.add(twoLayers());
+    EXPECT_FALSE(summary.ofDevice(SummaryBy::Layer));
+    EXPECT_EQ(summary.whole(SummaryBy::Layer).ns, 450);
+    summary.add(gpu);
+    EXPECT_TRUE(summary.ofDevice(SummaryBy::Layer));
+    EXPECT_TRUE(summary.ofDevice(SummaryBy::Role));
+    EXPECT_FALSE(summary.ofDevice(SummaryBy::Operation));
+    EXPECT_EQ(summary.whole(SummaryBy::Role).ns, 95);
+    EXPECT_EQ(shown(summary.rows(SummaryBy::Layer, SummarySort::Self)),
+              "layer 1 calls 1 self 50 total 50 layer 1 role  of 1 bytes 0\n"
+              "layer 0 calls 1 self 40 total 40 layer 0 role  of 1 bytes 0\n"
+              "none calls 1 self 5 total 5 layer -1 role  of 1 bytes 0\n");
+    EXPECT_EQ(shown(summary.rows(SummaryBy::Role, SummarySort::Self)),
+              "mlp/up calls 2 self 90 total 90 layer -1 role mlp/up of 1 bytes 0\n"
+              "none calls 1 self 5 total 5 layer -1 role  of 1 bytes 0\n");
+    // An imported trace's kernels have no places: its layers are those of operations.
+    for (auto& slice : gpu.slices) slice = {.start = slice.start, .duration = slice.duration, .name = slice.name, .kind = slice.kind, .step = 1};
+    OperationSummary imported;
+    imported.add(twoLayers());
+    imported.add(gpu);
+    EXPECT_FALSE(imported.ofDevice(SummaryBy::Layer));
+}
+
 TEST(OperationSummary, KnowsTheWholeAndTheShareOfTheBackwardPassThatHasAPlace) {
     OperationSummary summary;
     SliceBlock block = twoLayers();

@@ -124,10 +124,14 @@ QString OperationsPage::sentence() const {
     return m_sentence->text();
 }
 
+bool OperationsPage::ofDevice() const {
+    return m_by->currentIndex() == kByKernel || (m_by->currentIndex() != 0 && m_view.placesOfDevice);
+}
+
 void OperationsPage::showRows() {
     const int by = m_by->currentIndex();
     const std::vector<SummaryRow>* const rows[] = {&m_view.operations, &m_view.layers, &m_view.roles, &m_view.kernels};
-    m_rows->setRows(*rows[std::clamp(by, 0, 3)], by == kByKernel ? m_view.totals.deviceTime : m_view.totals.self);
+    m_rows->setRows(*rows[std::clamp(by, 0, 3)], ofDevice() ? m_view.totals.deviceTime : m_view.totals.self);
     m_table->setColumnHidden(OperationsTable::Role, by == 1);
     m_table->setColumnHidden(OperationsTable::Layer, by != 0 && by != kByKernel);
     m_table->setColumnHidden(OperationsTable::Total, by != 0);  // the same as self there
@@ -161,7 +165,7 @@ void OperationsPage::showState() {
                       .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
                            sentenceText(
                                format::milliseconds(totals.stepTime.milliseconds() / std::max<double>(1, static_cast<double>(totals.steps)))));
-        if (m_by->currentIndex() == kByKernel)
+        if (ofDevice())
             text = totals.kernels == 0
                        ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note
                        : QString("%1 kernels and copies%2 took %3 on GPUs.")

@@ -23,7 +23,8 @@ struct OperationsView {
     QString problem;  // why nothing can be read
     SummaryTotals totals;
     std::vector<SummaryRow> operations, layers, roles, kernels;
-    QString note;  // why kernels are missing, where a capture said so
+    bool placesOfDevice = false;  // layers and roles have the time on GPUs (OperationSummary::ofDevice)
+    QString note;                 // why kernels are missing, where a capture said so
 };
 
 class OperationsPage : public QWidget {
@@ -50,6 +51,7 @@ Q_SIGNALS:
 private:
     void showState();
     void showRows();
+    bool ofDevice() const;  // whether the rows shown have the time on GPUs
 
     OperationsView m_view;
     bool m_ready = false, m_waiting = false;
