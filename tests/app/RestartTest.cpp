@@ -86,7 +86,7 @@ protected:
 };
 
 TEST_F(Restarted, TheyGoOnFromTheNewestCheckpointAsTheSameSessionBitForBit) {
-    const Words words{"--steps", "1500", "--checkpoint-every", "40", "--keep", "2", "--set", "dropout=0.1", "--set", "validation-every=100"};
+    const Words words{"--steps", "600", "--checkpoint-every", "40", "--keep", "2", "--set", "dropout=0.1", "--set", "validation-every=100"};
     trainUnbroken(words);
     const Words log{"--step-log", path("log")};
     // The first worker is gone, and what it had in its hands; then the other one, and the first one keeps a checkpoint of the last whole step.
@@ -97,17 +97,17 @@ TEST_F(Restarted, TheyGoOnFromTheNewestCheckpointAsTheSameSessionBitForBit) {
     const Finished first = finish(start(2, words, log));
     EXPECT_EQ(Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out).size(), 1u);
     EXPECT_EQ(newest()["state"], "finished");
-    EXPECT_EQ(newest()["steps"], 1500);
+    EXPECT_EQ(newest()["steps"], 600);
     EXPECT_EQ(number("SELECT count(*) FROM sessions"), 1);
     EXPECT_EQ(number("SELECT count(*) - count(DISTINCT step) FROM steps"), 0) << "none is there twice";
     EXPECT_EQ(number("SELECT count(*) - count(DISTINCT step) FROM validations"), 0);
-    EXPECT_EQ(number("SELECT max(step) FROM steps"), 1500);
+    EXPECT_EQ(number("SELECT max(step) FROM steps"), 600);
     EXPECT_EQ(logLines("Restarted for the 1st time; going on from step %, %step-00%"), 1);
     EXPECT_EQ(logLines("Restarted for the 2nd time; going on from step %, %step-00%"), 1);
     EXPECT_THAT(first.err, testing::HasSubstr("Restarted for the 2nd time"));
     EXPECT_EQ(number("SELECT count(*) FROM (SELECT at_ns < lag(at_ns) OVER (ORDER BY step) AS back FROM steps) WHERE back"), 0)
         << "its clock went on";
-    expectAsUnbroken(1500);
+    expectAsUnbroken(600);
 }
 
 TEST_F(Restarted, WithoutACheckpointTheSessionBeginsAnew) {
@@ -122,13 +122,13 @@ TEST_F(Restarted, WithoutACheckpointTheSessionBeginsAnew) {
 }
 
 TEST_F(Restarted, AFlipThatTheCheckpointHasIsNotMadeAgainAndALaterOneIs) {
-    const Words words{"--steps", "1500", "--checkpoint-every", "40", "--flip", "10:optimizer=loop", "--flip", "1490:optimizer=foreach"};
+    const Words words{"--steps", "600", "--checkpoint-every", "40", "--flip", "10:optimizer=loop", "--flip", "590:optimizer=foreach"};
     trainUnbroken(words);
     killAfter(start(0, words, {"--step-log", path("log")}), 0, 100);
     finish(start(1, words, {"--step-log", path("log")}));
     EXPECT_EQ(number("SELECT count(*) FROM switches_applied WHERE to_value = 'loop'"), 1);
-    EXPECT_EQ(number("SELECT step FROM switches_applied WHERE to_value = 'foreach'"), 1489);
-    expectAsUnbroken(1500);
+    EXPECT_EQ(number("SELECT step FROM switches_applied WHERE to_value = 'foreach'"), 589);
+    expectAsUnbroken(600);
 }
 
 TEST_F(Restarted, WhoFindsNothingOfTheirsBegin) {

@@ -1,6 +1,7 @@
 # switches.py ROOT: a switch is one file in core/optimizations and its line in install.cpp; everybody else reads the RunPlan. So hardly any file
 # outside names a switch's id, as a literal or by a constant that stands for one. Presets, which set switches by name, and the table of keys may;
 # tests and the guide are not looked at. Run by CTest.
+import functools
 import re
 import sys
 
@@ -25,6 +26,11 @@ _DEFINE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+"([a-z0-9-]+)"', re.
 _CONSTANT = re.compile(r'\b(?:constexpr|const|inline|static)\b[^;{}()="]*?\b(?:char|string|string_view|QString|QLatin1StringView|auto)\b[\s*&]*(?:const\s+)?(\w+)\s*(?:\[\s*\d*\s*\])?\s*(?:=\s*(?:[\w:]+\s*[({])?|[({])\s*"([a-z0-9-]+)"')
 
 
+@functools.lru_cache(maxsize=None)  # test_seeded.py looks at the same files again and again
+def _all(pattern, text):
+    return pattern.findall(text)
+
+
 def ids(root, paths):
     found = set()
     for path in paths:
@@ -40,7 +46,7 @@ def naming(root):
     texts = {path: repository.read(root, path) for path in paths}
     constants = {}
     for path, text in texts.items():
-        for name, word in _DEFINE.findall(text) + _CONSTANT.findall(text):
+        for name, word in _all(_DEFINE, text) + _all(_CONSTANT, text):
             # What is no constant of the style, as a variable in a function, is seen by others only where a header has it.
             if word in known and (path.endswith((".h", ".cuh")) or re.match(r"k[A-Z]|[A-Z][A-Z0-9_]+$", name)):
                 constants[name] = word
@@ -49,7 +55,7 @@ def naming(root):
     for path, text in texts.items():
         if path.startswith(_OWN) or _MAY.match(path):
             continue
-        words = {word for word in _LITERAL.findall(text) if word in known}
+        words = {word for word in _all(_LITERAL, text) if word in known}
         if alias:
             words |= {f"{name} ({constants[name]})" for name in alias.findall(text)}
         if words:

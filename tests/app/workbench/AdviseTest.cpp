@@ -19,7 +19,7 @@ Machine machine() {
     return machine;
 }
 
-class AdviseTest : public testing::Test {
+class AdviseTest : public ::testing::Test {
 protected:
     // The change that is advised first for the rule; "" = none.
     std::string tested(const std::string& rule, const std::function<void(RunConfig&)>& settings, const std::function<void(AdviceFacts&)>& numbers) {

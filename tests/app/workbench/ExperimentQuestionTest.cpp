@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ExperimentQuestion : public testing::Test {
+class ExperimentQuestion : public ::testing::Test {
 protected:
     ExperimentQuestion() {
         machine.cpu = "a processor";

@@ -122,7 +122,7 @@ TEST(StudiesOf, OneWhoseFileCannotBeWrittenEndsTheExperimentThatRuns) {
     const RunSummary summary = study.wait();
     EXPECT_TRUE(PatientLeg::told) << "nothing of it could be kept";
     EXPECT_EQ(summary.state, RunState::Failed);
-    EXPECT_THAT(summary.why, testing::HasSubstr("/proc/none"));
+    EXPECT_THAT(summary.why, ::testing::HasSubstr("/proc/none"));
 }
 
 TEST(StudiesOf, ItsExperimentsCaptureNoReasonsWhichNobodyWouldSee) {

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-class PeakMeterTest : public testing::Test {
+class PeakMeterTest : public ::testing::Test {
 protected:
     PeakMeterTest() {
         std::string folder = (std::filesystem::temp_directory_path() / "stepscope-peaks-XXXXXX").string();

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string saying(const RunRequest& request) {
     return sayFacts(settingsOf(request));
