@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -112,8 +113,10 @@ public:
         return {};
     }
 
-    // The sentence of what was lost, when it is over or patience is.
-    std::string end(std::chrono::milliseconds patience) {
+    // The sentence of what was lost, when it is over or patience is. until: the end of the last step; what the host does behind it, ending this
+    // among it, is no part of the capture.
+    std::string end(std::chrono::milliseconds patience, std::int64_t until) {
+        m_until.store(until);
         std::unique_lock lock(m_mutex);
         m_stop = true;
         m_changed.notify_all();
@@ -169,6 +172,9 @@ private:
 
     void publish(std::vector<SliceBlock> blocks) {
         for (SliceBlock& block : blocks) {
+            const std::size_t all = block.slices.size();
+            std::erase_if(block.slices, [until = m_until.load()](const Slice& slice) { return slice.start > until && !isDeviceWork(slice.kind); });
+            if (block.slices.empty() && all > 0 && block.lost + block.invalid == 0) continue;
             const std::int64_t device = block.thread.device;
             block.thread.rank = m_rank;
             block.thread.lane += m_rank << 52;  // told from those of other captures of the session
@@ -232,6 +238,7 @@ private:
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_stop = false, m_done = false, m_abandoned = false;
+    std::atomic<std::int64_t> m_until{std::numeric_limits<std::int64_t>::max()};  // ns of the session's clock
     std::string m_sentence;
 };
 
@@ -256,13 +263,13 @@ KernelSource::KernelSource(const CaptureOutlet& outlet, const CudaPlugin& plugin
 
 KernelSource::~KernelSource() {
     m_listening.reset();
-    if (m_recording) m_recording->end(m_patience);
+    if (m_recording) m_recording->end(m_patience, std::numeric_limits<std::int64_t>::max());
 }
 
-std::string KernelSource::finish(CaptureDone&) {
+std::string KernelSource::finish(CaptureDone& into) {
     m_listening.reset();
     if (!m_recording) return m_whyNot;
-    return std::exchange(m_recording, nullptr)->end(m_patience);
+    return std::exchange(m_recording, nullptr)->end(m_patience, into.at.ns);
 }
 
 GraphListening::GraphListening(const CudaPlugin& plugin) {

@@ -132,6 +132,8 @@ const char* open(Capture& own, const CudaCaptureOptions& options) {
         own.subscribed = true;
     }
     if (!own.registered) {
+        // The system's numbers of threads, as operations have them; CUPTI's own are halves of pthread_self().
+        library.threadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
         const CUptiResult result = library.registerCallbacks(cupti::bufferRequested, cupti::bufferCompleted);
         if (result != CUPTI_SUCCESS) {
             unsubscribe(own);

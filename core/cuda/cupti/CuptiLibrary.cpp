@@ -76,6 +76,7 @@ std::unique_ptr<Library> opened(const char* path) {
     bind(cupti->timestamp, "cuptiGetTimestamp");
     bind(cupti->callbackName, "cuptiGetCallbackName");
     bind(cupti->graphNodeId, "cuptiGetGraphNodeId");
+    bind(cupti->threadIdType, "cuptiSetThreadIdType");
     if (!missing.empty())
         cupti->whyNot =
             "Kernels are not recorded: the CUPTI that was found lacks " + missing + "; packaging/run installs the one that belongs to LibTorch.";

@@ -25,6 +25,7 @@ struct Library {
     decltype(&cuptiGetTimestamp) timestamp = nullptr;
     decltype(&cuptiGetCallbackName) callbackName = nullptr;
     decltype(&cuptiGetGraphNodeId) graphNodeId = nullptr;
+    decltype(&cuptiSetThreadIdType) threadIdType = nullptr;
 
     std::string whyNot;  // a sentence when it cannot be used, else empty
 };

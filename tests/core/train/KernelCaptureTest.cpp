@@ -131,6 +131,19 @@ TEST(KernelCapture, GivesEveryKernelTheOperationPhaseLayerAndRoleThatLaunchedIt)
     EXPECT_EQ(fakeCuptiState().enabled, 0);
 }
 
+// As on a real GPU, where these were a second capture of a few records in the session.
+TEST(KernelCapture, WhatItsEndCallsBehindTheLastStepIsNoPartOfIt) {
+    OnGpu run(kernelConfig(8), {.flushCalls = true});
+    run.trainer.commands.push(Capture{.steps = 3, .firstStep = 3, .warmUp = 1});
+    ASSERT_EQ(run.trainer.run().state, RunState::Finished);
+    EXPECT_TRUE(run.warnings().empty()) << run.warnings().front();
+    const auto captures = run.trainer.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    EXPECT_FALSE(run.kept.all(SliceKind::Kernel).empty());
+    for (const auto& block : run.kept.blocks)
+        for (const auto& slice : block.slices) EXPECT_LE(slice.start, captures[0].at.ns) << block.strings[slice.name];
+}
+
 TEST(KernelCapture, BeginsAndEndsAHundredTimesOverFlipsPausesAndCountedSteps) {
     OnGpu run(kernelConfig(130));
     run.trainer.sink.onEvent = [&](const Event& event) {

@@ -31,6 +31,7 @@ struct Fake {
     CUpti_BuffersCallbackCompleteFunc complete = nullptr;
     std::uint8_t* buffer = nullptr;
     std::size_t size = 0, used = 0, dropped = 0;
+    bool systemThreads = false;  // the numbers of threads are the system's
     std::map<std::pair<int, CUpti_CallbackId>, std::string> names;
     std::map<std::uint32_t, std::size_t> sizes;  // of records, by their kind
 };
@@ -74,6 +75,11 @@ void play(Fake& own, const void* record, std::size_t size) {
     std::memcpy(own.buffer + own.used + kHead, record, size);
     own.used += room;
     own.state.records += 1;
+}
+
+// As CUPTI does: the lower half of pthread_self() where nobody asked for the system's.
+std::uint32_t threadNumber(const Fake& own) {
+    return own.systemThreads ? static_cast<std::uint32_t>(::gettid()) : static_cast<std::uint32_t>(::pthread_self());
 }
 
 }  // namespace
@@ -130,7 +136,7 @@ CUPTI_FAKE void fakeCuptiCallEnds(CUpti_CallbackDomain domain, CUpti_CallbackId 
     record.start = start;
     record.end = fakeCuptiTime(steadyNow());
     record.processId = static_cast<std::uint32_t>(::getpid());
-    record.threadId = static_cast<std::uint32_t>(::gettid());
+    record.threadId = threadNumber(own);
     record.correlationId = correlation;
     play(own, &record, sizeof record);
 }
@@ -218,6 +224,12 @@ CUPTI_FAKE CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
     if (answer == CUPTI_SUCCESS) own.kinds.insert(kind);
     return answer;
 }
+CUPTI_FAKE CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+    Fake& own = fake();
+    const std::lock_guard lock(own.mutex);
+    own.systemThreads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+    return CUPTI_SUCCESS;
+}
 CUPTI_FAKE CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
     Fake& own = fake();
     const std::lock_guard lock(own.mutex);
@@ -230,6 +242,17 @@ CUPTI_FAKE CUptiResult CUPTIAPI cuptiActivityFlushAll(std::uint32_t) {
     if (const int seconds = own.script.flushSeconds; seconds > 0) std::this_thread::sleep_for(std::chrono::seconds(seconds));
     const std::lock_guard lock(own.mutex);
     own.state.flushes += 1;
+    if (own.script.flushCalls && own.kinds.contains(CUPTI_ACTIVITY_KIND_DRIVER)) {
+        CUpti_ActivityAPI record{};
+        record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+        record.cbid = CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
+        record.start = fakeCuptiTime(steadyNow());
+        record.end = record.start + 1000;
+        record.processId = static_cast<std::uint32_t>(::getpid());
+        record.threadId = threadNumber(own);
+        record.correlationId = ++correlations;
+        play(own, &record, sizeof record);
+    }
     if (own.script.flush == CUPTI_SUCCESS && !own.script.keepsRecords) handBack(own);
     return own.script.flush;
 }

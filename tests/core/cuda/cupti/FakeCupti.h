@@ -14,6 +14,7 @@ struct FakeCuptiScript {
     CUptiResult enableOthers = CUPTI_SUCCESS;   // kinds that a capture can do without
     CUptiResult flush = CUPTI_SUCCESS;
     bool keepsRecords = false;                             // a flush hands nothing over
+    bool flushCalls = false;                               // the driver calls that a flush makes are recorded as well
     int flushSeconds = 0;                                  // that a flush takes
     std::int64_t clockOffset = 1'700'000'000'000'000'000;  // ns that its clock is ahead of the steady one
     double clockRate = 1.0;                                // of its clock against that
