@@ -41,7 +41,7 @@ if(STEPSCOPE_SANITIZE)
   if(STEPSCOPE_SANITIZE MATCHES address)
     add_compile_options(-fno-sanitize=null)
   endif()
-  # For tests, which ask whether what they test is slowed down, and are compiled without sanitizers themselves (BuildTime.cmake).
+  # For what a sanitizer does itself (app/workbench/process/StandardError.cpp).
   add_compile_definitions(STEPSCOPE_SANITIZED)
 endif()
 

@@ -1,4 +1,7 @@
-# stepscope_test(NAME SOURCES ... DEPS ... [ENVIRONMENT ...]): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
+# stepscope_test(NAME [ONCE] SOURCES ... DEPS ... [ENVIRONMENT ...]): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
+# ONCE: where the environment's STEPSCOPE_TEST_OBJECTS names another build that is up to date, its objects are linked instead of compiling the same again:
+# packaging/test does so for the sanitizers' build, whose tests are compiled without sanitizers all the same (BuildTime.cmake). For tests that are compiled
+# alike in every build: no file of the build folder is named in them, and whether a sanitizer watches is asked as they run (tests/support/Sanitized.h).
 # stepscope_test_objects(NAME [PCH]): how the objects of a test program are compiled.
 # stepscope_suites(PROGRAM [PREFIX p] [WITHOUT test...] [LABELS ...] [ENVIRONMENT ...]): its tests for CTest, one entry a suite: to start a program that loads LibTorch
 # or Qt takes longer than most tests. A test is run alone by the program itself: PROGRAM --gtest_filter=Suite.Test.
@@ -16,10 +19,24 @@ function(stepscope_test_objects name)
 endfunction()
 
 function(stepscope_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
-  add_executable(${name} ${TEST_SOURCES})
+  cmake_parse_arguments(TEST "ONCE" "" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${name}.objects)
+  if(TEST_ONCE AND DEFINED ENV{STEPSCOPE_TEST_OBJECTS})
+    file(RELATIVE_PATH place ${CMAKE_BINARY_DIR} ${list})
+    set(list $ENV{STEPSCOPE_TEST_OBJECTS}/${place})
+    file(STRINGS ${list} objects)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+    set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE)
+    add_executable(${name} ${objects})
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  else()
+    add_executable(${name} ${TEST_SOURCES})
+    stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
+  endif()
+  if(TEST_ONCE AND NOT DEFINED ENV{STEPSCOPE_TEST_OBJECTS})
+    file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}>,\n>\n")
+  endif()
   target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
   stepscope_suites(${name} LABELS ${TEST_LABELS} ENVIRONMENT ${TEST_ENVIRONMENT})
 endfunction()
 

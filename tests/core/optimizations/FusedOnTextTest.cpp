@@ -14,6 +14,7 @@
 #include "TinyTraining.h"
 #include "core/data/Corpus.h"
 #include "core/kernels/isa/Isa.h"
+#include "tests/support/Sanitized.h"
 
 namespace stepscope {
 namespace {
@@ -89,9 +90,7 @@ using Setting = std::pair<std::string, std::string>;
 // STEPSCOPE_LONG_COMPARISON=1 takes the 200 steps of the specification; tests/bench/RESULTS.md has what they gave.
 int comparedSteps(const Setting& setting, const std::string& amp) {
     if (std::getenv("STEPSCOPE_LONG_COMPARISON") != nullptr) return 200;
-#ifdef STEPSCOPE_SANITIZED
-    return 3;  // they look at addresses and threads, which every step uses alike, and make a step many times as slow
-#endif
+    if (underSanitizer()) return 3;  // they look at addresses and threads, which every step uses alike, and make a step many times as slow
     // Where the processor has no products in bf16, LibTorch's take seconds a step.
     if (amp == "bf16" && isaOfThisCpu() < Isa::Avx512Bf16) return setting.first == "fusion" ? 8 : 3;
     return setting.first == "fusion" ? 40 : 12;

@@ -20,6 +20,7 @@
 #include "core/trace/SliceCodec.h"
 #include "core/train/Comparison.h"
 #include "tests/support/PlayedPrograms.h"
+#include "tests/support/Sanitized.h"
 
 namespace stepscope {
 namespace {
@@ -131,11 +132,7 @@ TEST_F(ComparisonTest, FindsAnArmThatSpins) {
 }
 
 // Seconds, several steps of the tiny model: sanitizers make those ten times as long, and the records of a capture far dearer than they can be.
-#ifdef STEPSCOPE_SANITIZED
-constexpr double kSpin = 0.08;
-#else
-constexpr double kSpin = 0.006;
-#endif
+const double kSpin = underSanitizer() ? 0.08 : 0.006;
 
 // Seconds that this thread has computed: a busy machine stretches a spin as it stretches steps.
 double threadSeconds() {
