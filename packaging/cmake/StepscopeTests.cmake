@@ -11,6 +11,20 @@
 # places, and round otherwise.
 set(STEPSCOPE_ONEDNN_WITHOUT_AMX ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16)
 
+# STEPSCOPE_ISAS_HERE: the words of STEPSCOPE_ISA (core/kernels/isa) that this machine's processor has. A test under another would only repeat the one without.
+set(STEPSCOPE_ISAS_HERE baseline avx2 avx512 avx512bf16 amx)
+if(EXISTS /proc/cpuinfo)
+  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+  foreach(pair avx2=avx2 avx512=avx512bw avx512bf16=avx512_bf16 amx=amx_bf16)
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 isa)
+    list(GET pair 1 flag)
+    if(NOT "${flags} " MATCHES " ${flag} ")
+      list(REMOVE_ITEM STEPSCOPE_ISAS_HERE ${isa})
+    endif()
+  endforeach()
+endif()
+
 function(stepscope_test_objects name)
   target_compile_options(${name} PRIVATE ${STEPSCOPE_TEST_OPTIONS})
   if(ARGC GREATER 1)
