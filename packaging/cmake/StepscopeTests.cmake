@@ -7,23 +7,33 @@
 # or Qt takes longer than most tests. A test is run alone by the program itself: PROGRAM --gtest_filter=Suite.Test.
 # stepscope_each(PROGRAM SUITE...): suites of which each test is an entry, because it takes long or because it must begin in a new process.
 # stepscope_serial(PROGRAM TEST...): tests that CTest runs with no other beside them, because they assert times.
+# stepscope_under_isas(NAME PROGRAM FILTER filter ISAS isa... [ENVIRONMENT ...]): tests of a program once more under each lower instruction set that this machine
+# has; under another they would only repeat the run without.
 # For ENVIRONMENT of tests that hold ours against LibTorch's bf16, place by place or within a rounding: oneDNN's products by AMX carry what is no number to other
 # places, and round otherwise.
 set(STEPSCOPE_ONEDNN_WITHOUT_AMX ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16)
 
-# STEPSCOPE_ISAS_HERE: the words of STEPSCOPE_ISA (core/kernels/isa) that this machine's processor has. A test under another would only repeat the one without.
+# The words of STEPSCOPE_ISA (core/kernels/isa) that this machine's processor has.
 set(STEPSCOPE_ISAS_HERE baseline avx2 avx512 avx512bf16 amx)
 if(EXISTS /proc/cpuinfo)
   file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
-  foreach(pair avx2=avx2 avx512=avx512bw avx512bf16=avx512_bf16 amx=amx_bf16)
-    string(REPLACE "=" ";" pair ${pair})
-    list(GET pair 0 isa)
-    list(GET pair 1 flag)
+  set(needed fpu avx2 avx512bw avx512_bf16 amx_bf16)
+  foreach(isa flag IN ZIP_LISTS STEPSCOPE_ISAS_HERE needed)
     if(NOT "${flags} " MATCHES " ${flag} ")
       list(REMOVE_ITEM STEPSCOPE_ISAS_HERE ${isa})
     endif()
   endforeach()
 endif()
+
+function(stepscope_under_isas name program)
+  cmake_parse_arguments(UNDER "" "FILTER" "ISAS;ENVIRONMENT" ${ARGN})
+  foreach(isa ${UNDER_ISAS})
+    if(isa IN_LIST STEPSCOPE_ISAS_HERE)
+      add_test(NAME "${name}.${isa}" COMMAND ${program} "--gtest_filter=${UNDER_FILTER}")
+      set_tests_properties("${name}.${isa}" PROPERTIES ENVIRONMENT "STEPSCOPE_ISA=${isa};GOMP_SPINCOUNT=1000;${UNDER_ENVIRONMENT}" TIMEOUT 300)
+    endif()
+  endforeach()
+endfunction()
 
 function(stepscope_test_objects name)
   target_compile_options(${name} PRIVATE ${STEPSCOPE_TEST_OPTIONS})
@@ -46,9 +56,9 @@ function(stepscope_test name)
   else()
     add_executable(${name} ${TEST_SOURCES})
     stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
-  endif()
-  if(TEST_ONCE AND NOT DEFINED ENV{STEPSCOPE_TEST_OBJECTS})
-    file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}>,\n>\n")
+    if(TEST_ONCE)
+      file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}>,\n>\n")
+    endif()
   endif()
   target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   stepscope_suites(${name} LABELS ${TEST_LABELS} ENVIRONMENT ${TEST_ENVIRONMENT})

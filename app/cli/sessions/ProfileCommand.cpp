@@ -165,9 +165,8 @@ std::string rate(std::int64_t amount, const SummaryRow& row, const char* unit) {
     return amount == 0 || row.self.ns <= 0 ? std::string("-") : format::rate(static_cast<double>(amount) / row.self.seconds(), unit);
 }
 
-std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by, const Beside& beside,
-                   const std::vector<std::string>& notes) {
-    using enum Table::Align;
+// What is told above every table.
+std::string headText(const OperationSummary& summary, bool ofDevice, const Beside& beside, const std::vector<std::string>& notes) {
     const SummaryTotals& totals = summary.totals();
     std::string text =
         fmt::format("{} calls of operations in {} captured steps, {} a step.\n", format::count(totals.operations), format::count(totals.steps),
@@ -175,17 +174,24 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     if (totals.lost + totals.invalid > 0)
         text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),
                             format::count(totals.invalid));
-    const TimeNs all = summary.whole(by);
-    if (summary.ofDevice(by))
+    if (ofDevice)
         text += fmt::format("{} kernels and copies took {} on GPUs; times are those there.\n", format::count(totals.kernels),
-                            format::milliseconds(all.milliseconds()));
+                            format::milliseconds(totals.deviceTime.milliseconds()));
     if (beside.levels) text += "Cost of observing, measured in this run: " + levelSentence(*beside.levels) + "\n";
     for (const auto& note : notes) text += printable(note) + "\n";
     if (!beside.counterNote.empty()) text += printable(beside.counterNote) + "\n";
+    return text;
+}
+
+std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by, const Beside& beside,
+                   const std::vector<std::string>& notes) {
+    using enum Table::Align;
+    const bool ofDevice = summary.ofDevice(by);
+    const TimeNs all = summary.whole(by);
+    std::string text = headText(summary, ofDevice, beside, notes);
     const bool counted = by == SummaryBy::Operation && beside.counters.known(), bounded = by == SummaryBy::Operation && beside.roof.known();
     if (by == SummaryBy::Operation) text += roofText(beside.roof);
     std::vector<Table::Column> columns{{by == SummaryBy::Operation ? "OPERATION"
-                                        : by == SummaryBy::Kernel  ? "KERNEL"
                                         : by == SummaryBy::Layer   ? "LAYER"
                                                                    : "ROLE"},
                                        {"CALLS", Right},
@@ -211,7 +217,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
             row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
             rate(row.flops, row, "FLOP/s"),
             // Of a layer on a GPU only the copies say how much they moved.
-            summary.ofDevice(by) && by != SummaryBy::Kernel ? std::string("-") : rate(row.bytes, row, "B/s")};
+            ofDevice ? std::string("-") : rate(row.bytes, row, "B/s")};
         if (by == SummaryBy::Operation) cells.push_back(beside.forms.formatsOf(row.name).empty() ? "-" : printable(beside.forms.formatsOf(row.name)));
         if (bounded) cells.push_back(boundText(boundOf(row, beside)));
         if (counted) {
@@ -325,7 +331,8 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (!notes) return notes.error();
     // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
-        print(options.json ? line(asJson(summary, launched, true, beside, "", *notes)) : asText(kernels, launched, beside));
+        print(options.json ? line(asJson(summary, launched, true, beside, "", *notes))
+                           : headText(summary, true, beside, *notes) + asText(kernels, launched, beside));
         return ExitCode::Ok;
     }
     std::string why;
