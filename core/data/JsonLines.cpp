@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "core/base/Format.h"
 #include "core/base/JsonDepth.h"
@@ -13,6 +14,8 @@ namespace stepscope {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::string_view kSpaces = " \t\r";
 
 // Keeps the field "text" of the outermost object and nothing else.
 class TextField final : public nlohmann::json_sax<json> {
@@ -106,53 +109,71 @@ std::optional<std::string> withoutHalves(std::string_view line) {
 
 }  // namespace
 
-Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string& name, const std::string& separator,
-                                      const std::atomic<bool>& cancelled, std::int64_t firstLine) {
-    JsonLinesText all;
-    const std::size_t most = lines.size();
-    bool first = true, anyText = false;
-    for (std::int64_t number = firstLine; !lines.empty(); ++number) {
-        if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", name));
-        const std::size_t end = std::min(lines.find('\n'), lines.size());
-        const std::string_view line = lines.substr(0, end);
-        lines.remove_prefix(std::min(end + 1, lines.size()));
-        const std::size_t begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos) continue;
+Error JsonLines::wrong(std::string_view what, std::string cause) const {
+    return makeError(ErrorCode::BadInput,
+                     fmt::format("{} line {} {}; each line must be an object like {{\"text\": \"...\"}}.", m_name, m_number, what), std::move(cause));
+}
 
-        const auto wrong = [&](const char* what, std::string cause = {}) {
-            return makeError(ErrorCode::BadInput,
-                             fmt::format("{} line {} {}; each line must be an object like {{\"text\": \"...\"}}.", name, number, what),
-                             std::move(cause));
-        };
-        if (line[begin] == '[')
-            return wrong(number == 1 ? "begins a JSON array, so this is no .jsonl: jq -c '.[]' makes one of it"
-                                     : "is a JSON array and not an object");
-        if (line.size() > kLongestJsonLine) {
-            static const std::string tooLong = "is longer than " + format::bytes({static_cast<std::int64_t>(kLongestJsonLine)});
-            return wrong(tooLong.c_str());
+// What is known of a line, or of the beginning of one, before it is parsed.
+Status JsonLines::check(std::string_view line) const {
+    const std::size_t begin = line.find_first_not_of(kSpaces);
+    if (begin != std::string_view::npos && line[begin] == '[')
+        return wrong(m_number == 1 ? "begins a JSON array, so this is no .jsonl: jq -c '.[]' makes one of it"
+                                   : "is a JSON array and not an object");
+    if (begin != std::string_view::npos && line.size() > kLongestJsonLine) return tooLong();
+    return {};
+}
+
+Error JsonLines::tooLong() const {
+    return wrong("is longer than " + format::bytes({static_cast<std::int64_t>(kLongestJsonLine)}));
+}
+
+Status JsonLines::line(std::string_view line) {
+    if (auto checked = check(line); !checked) return checked;
+    if (line.find_first_not_of(kSpaces) == std::string_view::npos) return {};
+    TextField parsed;
+    bool good = json::sax_parse(line, &parsed);
+    if (!good && !parsed.tooDeep) {
+        if (const auto mended = withoutHalves(line)) {
+            parsed = {};
+            good = json::sax_parse(*mended, &parsed);
+            m_mended += good ? 1 : 0;
         }
-        TextField parsed;
-        bool good = json::sax_parse(line, &parsed);
-        if (!good && !parsed.tooDeep) {
-            if (const auto mended = withoutHalves(line)) {
-                parsed = {};
-                good = json::sax_parse(*mended, &parsed);
-                all.mended += good ? 1 : 0;
-            }
-        }
-        if (parsed.tooDeep) return wrong("nests its brackets deeper than any document does");
-        if (!good) return wrong("is not JSON", parsed.problem);
-        if (!parsed.object) return wrong("is not an object");
-        if (!parsed.found) return wrong("has no field \"text\"");
-        if (!parsed.text) return wrong("has a field \"text\" that is not a string");
-        if (first) all.text.reserve(most);  // once it is known that these are lines of JSON
-        if (!first) all.text += separator;
-        first = false;
-        anyText |= !parsed.text->empty();
-        all.text += *parsed.text;
     }
-    if (!anyText) all.text.clear();  // separators alone are nothing to train on
-    return all;
+    if (parsed.tooDeep) return wrong("nests its brackets deeper than any document does");
+    if (!good) return wrong("is not JSON", parsed.problem);
+    if (!parsed.object) return wrong("is not an object");
+    if (!parsed.found) return wrong("has no field \"text\"");
+    if (!parsed.text) return wrong("has a field \"text\" that is not a string");
+    m_anyText |= !parsed.text->empty();
+    return m_take(*parsed.text);
+}
+
+Status JsonLines::hold(std::string_view beginning) {
+    if (m_held.empty()) beginning.remove_prefix(std::min(beginning.find_first_not_of(kSpaces), beginning.size()));
+    if (m_held.empty())
+        if (auto checked = check(beginning); !checked) return checked;
+    if (m_held.size() + beginning.size() > kLongestJsonLine) return tooLong();
+    m_held += beginning;
+    return {};
+}
+
+Status JsonLines::more(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const std::size_t end = bytes.find('\n');
+        if (end == std::string_view::npos) return hold(bytes);
+        if (!m_held.empty())
+            if (auto held = hold(bytes.substr(0, end)); !held) return held;
+        if (auto read = line(m_held.empty() ? bytes.substr(0, end) : std::string_view(m_held)); !read) return read;
+        m_held.clear();
+        bytes.remove_prefix(end + 1);
+        ++m_number;
+    }
+    return {};
+}
+
+Status JsonLines::end() {
+    return line(std::exchange(m_held, {}));
 }
 
 }  // namespace stepscope

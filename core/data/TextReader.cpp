@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "core/base/Format.h"
@@ -82,27 +83,70 @@ Error noTextIn(const std::string& folder, std::size_t files) {
         fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).", folder, files));
 }
 
-// Appends the texts of all rows; what a person should know of them.
-Result<std::string> appendParquet(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator, TextSpool& into) {
-    bool first = true, anyText = false;
+// Documents one after the other into a spool, what stands between two of them before each but the first.
+class Documents {
+public:
+    // Where all of it has to lie in RAM, what `free` has no room for is refused.
+    Documents(TextSpool& into, std::string name, Bytes free, Separator separator)
+        : m_into(into), m_name(std::move(name)), m_free(free), m_between(separator == Separator::EndOfText ? kEndOfText : "\n\n") {}
+
+    Status add(std::string_view text) {
+        const auto size = static_cast<std::int64_t>(m_into.size() + (m_first ? 0 : m_between.size()) + text.size());
+        if (m_into.onlyInRam() && size > mostThatGrows(m_free).count)
+            return noRoom(fmt::format("The texts of {} are put together in RAM, where they are more than {}", m_name, format::bytes({size})), m_free,
+                          "make a folder for the cache of tokens usable, or give fewer");
+        if (!std::exchange(m_first, false))
+            if (auto put = m_into.append(m_between); !put) return put;
+        return m_into.append(text);
+    }
+
+private:
+    TextSpool& m_into;
+    std::string m_name;
+    Bytes m_free;
+    std::string_view m_between;
+    bool m_first = true;
+};
+
+std::string leftOut(std::int64_t rows, const std::string& path) {
+    if (rows == 0) return {};
+    return fmt::format("{} row{} of {} held no text and {} left out", format::count(rows), rows == 1 ? "" : "s", path, rows == 1 ? "was" : "were");
+}
+
+std::string mended(std::int64_t lines) {
+    if (lines == 0) return {};
+    return fmt::format("{} line{} held half of a surrogate pair alone, read as U+FFFD", format::count(lines), lines == 1 ? "" : "s");
+}
+
+// The texts of all rows; what a person should know of them.
+Result<std::string> appendParquet(const std::string& path, const std::atomic<bool>& cancelled, Documents documents) {
+    bool anyText = false;
     const std::function<bool()> isCancelled = [&cancelled] { return cancelled.load(); };
     const auto rows = readParquet(path, isCancelled, [&](std::string_view text) -> Result<bool> {
-        const auto size = static_cast<std::int64_t>(into.size() + text.size()) + 2;
-        if (into.onlyInRam() && size > mostThatGrows(free).count)
-            return noRoom(fmt::format("The texts of {} are put together in RAM, where they are more than {}", path, format::bytes({size})), free,
-                          "make a folder for the cache of tokens usable, or give fewer");
-        if (!first)
-            if (auto put = into.append(separator == Separator::EndOfText ? kEndOfText : "\n\n"); !put) return put.error();
-        first = false;
         anyText |= !text.empty();
-        if (auto put = into.append(text); !put) return put.error();
+        if (auto added = documents.add(text); !added) return added.error();
         return true;
     });
     if (!rows) return rows.error();
     if (!anyText) return noRowHoldsText(path);
-    if (rows->nulls == 0) return std::string();
-    return fmt::format("{} row{} of {} held no text and {} left out", format::count(rows->nulls), rows->nulls == 1 ? "" : "s", path,
-                       rows->nulls == 1 ? "was" : "were");
+    return leftOut(rows->nulls, path);
+}
+
+// What a file holds, in pieces: as it is, or unpacked.
+Status eachPiece(const MappedFile& file, const std::string& path, const std::atomic<bool>& cancelled, std::size_t most,
+                 const std::function<Status(std::string_view)>& take) {
+    if (isPacked(path)) {
+        const std::function<Result<bool>(std::string_view)> takeMore = [&take](std::string_view piece) -> Result<bool> {
+            if (auto taken = take(piece); !taken) return taken.error();
+            return true;
+        };
+        return eachUnpacked(file.bytes(), path, [&cancelled] { return cancelled.load(); }, takeMore, most);
+    }
+    for (std::string_view left = file.bytes(); !left.empty(); left.remove_prefix(std::min(kPieceLooked, left.size()))) {
+        if (cancelled) return cancelledReading(path);
+        if (auto taken = take(left.substr(0, kPieceLooked)); !taken) return taken;
+    }
+    return {};
 }
 
 Status takeText(TextSpool& spool, SourceText& into) {
@@ -114,43 +158,48 @@ Status takeText(TextSpool& spool, SourceText& into) {
     return {};
 }
 
-Result<SourceText> readParquetFile(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
-                                   const std::string& spoolFolder) {
+// How the texts of a run are read.
+struct Reading {
+    const std::atomic<bool>& cancelled;
+    Bytes free;
+    Separator separator;
+    std::string spoolFolder;
+};
+
+Result<SourceText> readParquetFile(const std::string& path, const Reading& reading) {
     if (auto file = MappedFile::open(path); !file) return file.error();  // it is there, may be read, and is no pipe
-    TextSpool spool(spoolFolder, free);
-    auto note = appendParquet(path, cancelled, free, separator, spool);
+    TextSpool spool(reading.spoolFolder, reading.free);
+    auto note = appendParquet(path, reading.cancelled, {spool, path, reading.free, reading.separator});
     if (!note) return note.error();
     SourceText source{.name = path, .title = path, .note = std::move(*note)};
     if (auto taken = takeText(spool, source); !taken) return taken.error();
     return source;
 }
 
-Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
+Result<SourceText> readOne(const std::string& path, const Reading& reading) {
     if (isPackedInVain(path)) return packedTokens(path);
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
+    TextSpool spool(reading.spoolFolder, reading.free);
+    const std::size_t most = spool.onlyInRam() ? std::min(kMostUnpacked, static_cast<std::size_t>(mostThatGrows(reading.free).count)) : std::string::npos;
+    if (isJsonLines(path) && !file->bytes().empty()) {
+        Documents documents(spool, path, reading.free, reading.separator);
+        JsonLines lines(path, [&documents](std::string_view text) { return documents.add(text); });
+        Status read = eachPiece(*file, path, reading.cancelled, most, [&lines](std::string_view piece) { return lines.more(piece); });
+        if (read.ok()) read = lines.end();
+        if (!read) return read.error();
+        if (!lines.anyText()) return noLineHoldsText(path);  // separators alone are nothing to train on
+        source.note = mended(lines.mendedLines());
+        if (auto taken = takeText(spool, source); !taken) return taken.error();
+        return source;
+    }
     if (isPacked(path)) {
-        auto text = unpackZstd(file->bytes(), path, cancelled, std::min(kMostUnpacked, static_cast<std::size_t>(mostThatGrows(free).count)));
-        if (!text) return text.error();
-        source.owned = std::move(*text);
+        const Status read = eachPiece(*file, path, reading.cancelled, most, [&spool](std::string_view piece) { return spool.append(piece); });
+        if (!read) return read.error();
+        if (auto taken = takeText(spool, source); !taken) return taken.error();
     } else {
         source.file = std::move(*file);
-    }
-    if (isJsonLines(path) && !source.text().empty()) {
-        const Bytes size{static_cast<std::int64_t>(source.text().size())};
-        if (size.count > free.count - static_cast<std::int64_t>(source.owned.size()))
-            return noRoom(fmt::format("{} has {}, and what its lines hold has to lie in RAM", path, format::bytes(size)), free,
-                          "give a smaller file, its text as a plain file (which is mapped), or ready tokens (.bin)");
-        auto documents = textOfJsonLines(source.text(), path, separator == Separator::EndOfText ? kEndOfText : "\n\n", cancelled);
-        if (!documents) return documents.error();
-        if (documents->text.empty()) return noLineHoldsText(path);
-        if (documents->mended > 0)
-            source.note = fmt::format("{} line{} held half of a surrogate pair alone, read as U+FFFD", format::count(documents->mended),
-                                      documents->mended == 1 ? "" : "s");
-        source.owned = std::move(documents->text);
-        source.file = {};
-        return source;
     }
     if (auto checked = checkText(source.text(), path); !checked) return checked.error();
     if (source.text().starts_with(kByteOrderMark)) source.skip = kByteOrderMark.size();
@@ -172,37 +221,37 @@ Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
     return files;
 }
 
-Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
-                              const std::string& spoolFolder) {
+Result<SourceText> readFolder(const std::string& folder, const Reading& reading) {
     auto files = filesBelow(folder);
     if (!files) return files.error();
-    TextSpool spool(spoolFolder, free);
+    TextSpool spool(reading.spoolFolder, reading.free);
     std::vector<std::string> skipped, notes;
     std::size_t used = 0;
-    const char* between = separator == Separator::EndOfText ? kEndOfText : "\n";
+    const char* between = reading.separator == Separator::EndOfText ? kEndOfText : "\n";
     for (const auto& path : *files) {
-        if (cancelled) return cancelledReading(folder);
+        if (reading.cancelled) return cancelledReading(folder);
         if (isParquet(path) && !isPacked(path)) {
             if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
-            auto note = appendParquet(path.string(), cancelled, free, separator, spool);
+            auto note = appendParquet(path.string(), reading.cancelled, {spool, path.string(), reading.free, reading.separator});
             if (!note) return note.error();
             if (!note->empty()) notes.push_back(std::move(*note));
             continue;
         }
         const auto held = static_cast<std::int64_t>(spool.inRam());
-        auto one = readOne(path.string(), cancelled, {free.count - held}, separator);
+        auto one = readOne(path.string(), {reading.cancelled, {reading.free.count - held}, reading.separator, reading.spoolFolder});
         if (!one) {
             if (mustBeGood(path) || one.error().code != ErrorCode::BadInput) return one.error();
             skipped.push_back(path.lexically_relative(folder).string());
             continue;
         }
         const std::int64_t size = held + static_cast<std::int64_t>(one->text().size()) + 1;
-        if (spool.onlyInRam() && size > mostThatGrows(free).count - static_cast<std::int64_t>(one->owned.size()))
+        if (spool.onlyInRam() && size > mostThatGrows(reading.free).count - static_cast<std::int64_t>(one->owned.size()))
             return noRoom(fmt::format("The texts of {} are put together in RAM, where they are {} with {} and are copied as they grow", folder,
                                       format::bytes({size}), path.lexically_relative(folder).string()),
-                          free, "join the files into one (cat), which is mapped, or give fewer");
+                          reading.free, "join the files into one (cat), which is mapped, or give fewer");
         if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
         if (auto put = spool.append(one->text()); !put) return put.error();
+        if (!one->note.empty()) notes.push_back(fmt::format("{}: {}", path.lexically_relative(folder).string(), one->note));
     }
     if (used == 0) return noTextIn(folder, files->size());
     SourceText all{.name = folder};
@@ -224,23 +273,16 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
     return all;
 }
 
-// `lines` in pieces, each of which is let go before the next. isWhole: nothing of the file is behind them.
-Status checkLines(std::string_view lines, bool isWhole, const std::string& path, const std::function<bool()>& wanted) {
-    const std::atomic<bool> never{false};
-    std::int64_t number = 1;
-    bool anyText = false;
-    while (!lines.empty()) {
+// `beginning` of all lines, in pieces.
+Status checkLines(std::string_view beginning, bool isWhole, const std::string& path, const std::function<bool()>& wanted) {
+    JsonLines lines(path, [](std::string_view) { return Status{}; });
+    for (; !beginning.empty(); beginning.remove_prefix(std::min(kPieceLooked, beginning.size()))) {
         if (!wanted()) return cancelledReading(path);
-        const std::size_t end = lines.find('\n', std::min(kPieceLooked, lines.size()) - 1);
-        const std::string_view piece = lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1);
-        const auto documents = textOfJsonLines(piece, path, "\n\n", never, number);
-        if (!documents) return documents.error();
-        anyText = anyText || !documents->text.empty();
-        number += std::ranges::count(piece, '\n');
-        lines.remove_prefix(piece.size());
+        if (auto good = lines.more(beginning.substr(0, kPieceLooked)); !good) return good;
     }
-    if (isWhole && !anyText) return noLineHoldsText(path);
-    return {};
+    if (!isWhole) return {};
+    if (auto good = lines.end(); !good) return good;
+    return lines.anyText() ? Status{} : noLineHoldsText(path);
 }
 
 Status checkLetters(std::string_view text, bool isWhole, const std::string& path, const std::function<bool()>& wanted) {
@@ -293,7 +335,7 @@ Status checkBeginningOfOne(const std::string& path, std::size_t most, const std:
     looked += bytes.size();
     Status good;
     if (isJsonLines(path) && !bytes.empty())
-        good = checkLines(isWhole ? bytes : bytes.substr(0, bytes.rfind('\n') + 1), isWhole, path, wanted);  // nothing of a line longer than all
+        good = checkLines(bytes, isWhole, path, wanted);
     else
         good = checkLetters(bytes, isWhole, path, wanted);
     if (file->cutShort()) return {};  // its zeros are none of the file's
@@ -334,9 +376,10 @@ bool isPlainTextFile(const std::string& path) {
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
                             const std::string& spoolFolder) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return readFolder(path, cancelled, free, separator, spoolFolder);
-    if (isParquet(path) && !isPacked(path)) return readParquetFile(path, cancelled, free, separator, spoolFolder);
-    return readOne(path, cancelled, free, separator);
+    const Reading reading{cancelled, free, separator, spoolFolder};
+    if (fs::is_directory(path, ignored)) return readFolder(path, reading);
+    if (isParquet(path) && !isPacked(path)) return readParquetFile(path, reading);
+    return readOne(path, reading);
 }
 
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted) {

@@ -29,8 +29,8 @@ struct SourceText {
 
 // Refuses empty, binary and non-UTF-8 files with one sentence that names the file and, where there is one, the byte.
 // Of a folder (recursive, sorted by path, hidden files left out) such files are skipped, and the note says which.
-// A plain file is mapped; a .jsonl and what is packed have to lie in RAM, and those that `free` has no room for are refused. What is put together of
-// a folder or of parquet goes into a file in `spoolFolder` when it is long (TextSpool.h); without such a folder it has to lie in RAM, too.
+// A plain file is mapped. What is unpacked, or put together of a folder, of lines of JSON or of parquet, goes into a file in `spoolFolder` when it is
+// long (TextSpool.h); without such a folder it has to lie in RAM, and what `free` has no room for is refused.
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded,
                             Separator separator = Separator::BlankLine, const std::string& spoolFolder = {});
 

@@ -5,6 +5,7 @@
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
+#include "core/data/JsonLines.h"
 #include "core/data/TextReader.h"
 
 namespace stepscope {
@@ -120,12 +121,11 @@ TEST(TextReader, RefusesWhatHasToLieInRamAndDoesNotFitAndMapsTheRest) {
     const std::string line = "{\"text\": \"one\"}\n", json = folder.write("json/d.jsonl", line),
                       plain = folder.write("texts/a.txt", std::string(600, 'a'));
     folder.write("texts/b.txt", std::string(600, 'b'));
-    const auto size = static_cast<std::int64_t>(line.size());
-    EXPECT_TRUE(readText(json, kNeverCancelled, {size}).ok());
-    const auto lines = readText(json, kNeverCancelled, {size - 1});
+    EXPECT_TRUE(readText(json, kNeverCancelled, {6}).ok());
+    const auto lines = readText(json, kNeverCancelled, {5});
     ASSERT_FALSE(lines.ok());
     EXPECT_EQ(lines.error().code, ErrorCode::OutOfMemory);
-    EXPECT_THAT(lines.error().sentence, AllOf(HasSubstr("d.jsonl has 16"), HasSubstr("15"), HasSubstr("ready tokens")));
+    EXPECT_THAT(lines.error().sentence, AllOf(HasSubstr("d.jsonl"), HasSubstr("more than 3"), HasSubstr("cache of tokens")));
 
     EXPECT_TRUE(readText(plain, kNeverCancelled, {0}).ok()) << "is mapped";
     EXPECT_TRUE(readText(folder.path("texts"), kNeverCancelled, {3000}).ok());
@@ -139,6 +139,48 @@ TEST(TextReader, ReadsTheFieldTextOfEveryLineOfJsonl) {
     const TemporaryFolder folder;
     const std::string path = folder.write("d.jsonl", "{\"text\": \"one \\u00e9\\n\", \"id\": 1}\r\n\n{\"id\": 2, \"text\": \"two\"}");
     EXPECT_EQ(textOf(path), "one \u00e9\n\n\ntwo");
+}
+
+// Where a piece ends is no matter: within a letter, an escape, a line's end.
+TEST(TextReader, ReadsJsonlAlikeHoweverItComesInPieces) {
+    const std::string all = "{\"text\": \"gr\u00fc\u00df\\n\\ud83d\\ude00\", \"id\": 1}\r\n \n  {\"text\": \"\\ud800\"}\n\n{\"id\": 2, \"text\": \"two\"}";
+    const auto documentsOf = [&all](std::size_t piece) {
+        std::vector<std::string> documents;
+        JsonLines lines("d.jsonl", [&documents](std::string_view text) {
+            documents.emplace_back(text);
+            return Status{};
+        });
+        for (std::size_t at = 0; at < all.size(); at += piece) EXPECT_TRUE(lines.more(std::string_view(all).substr(at, piece)).ok()) << piece;
+        EXPECT_TRUE(lines.end().ok());
+        EXPECT_EQ(lines.mendedLines(), 1);
+        return documents;
+    };
+    EXPECT_THAT(documentsOf(all.size()), ::testing::ElementsAre("gr\u00fc\u00df\n\U0001F600", "\uFFFD", "two"));
+    for (std::size_t piece = 1; piece < all.size(); ++piece) EXPECT_EQ(documentsOf(piece), documentsOf(all.size())) << piece;
+
+    JsonLines lines("d.jsonl", [](std::string_view) { return Status{}; });
+    ASSERT_TRUE(lines.more("{\"text\": \"a\"}\n\n  ").ok());
+    EXPECT_THAT(lines.more("[").error().sentence, AllOf(HasSubstr("line 3"), HasSubstr("JSON array"))) << "before the line is whole";
+}
+
+TEST(TextReader, PutsJsonlAndWhatIsPackedIntoAFileWhereTheMemoryHasNoRoom) {
+    const TemporaryFolder folder;
+    const std::string line = "{\"text\": \"" + std::string(600, 'a') + "\"}\n", lines = line + line, text(1200, 'b');
+    const auto packed = [](const std::string& bytes) {
+        std::string out(ZSTD_compressBound(bytes.size()), '\0');
+        out.resize(ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3));
+        return out;
+    };
+    const std::string documents = std::string(600, 'a') + "\n\n" + std::string(600, 'a');
+    for (const auto& [path, expected] : {std::pair(folder.write("d.jsonl", lines), documents), {folder.write("d.jsonl.zst", packed(lines)), documents},
+                                         {folder.write("t.txt.zst", packed(text)), text}}) {
+        EXPECT_FALSE(readText(path, kNeverCancelled, {2000}).ok()) << path;
+        const auto read = readText(path, kNeverCancelled, {2000}, Separator::BlankLine, folder.path("cache"));
+        ASSERT_TRUE(read.ok()) << read.error().sentence;
+        EXPECT_TRUE(read->isCopy);
+        EXPECT_EQ(read->text(), expected);
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path("cache")));
 }
 
 TEST(TextReader, NamesTheLineOfJsonlThatIsWrong) {
@@ -190,6 +232,8 @@ TEST(TextReader, PutsTheTokenOfItsEndBetweenDocumentsWhereThatIsAskedFor) {
     ASSERT_TRUE(read.ok()) << read.error().sentence;
     EXPECT_EQ(read->text(), "one<|endoftext|>two<|endoftext|>three");
     EXPECT_EQ(textOf(folder.path()), "one\n\ntwo\nthree");
+    folder.write("c.jsonl", "{\"text\": \"\\ud800\"}\n");
+    EXPECT_THAT(readText(folder.path(), kNeverCancelled)->note, HasSubstr("c.jsonl: 1 line held half of a surrogate pair"));
 }
 
 TEST(TextReader, StopsWhenCancelled) {
