@@ -17,7 +17,8 @@ constexpr std::size_t kMostTraceStyles = 1 << 20;  // of all lanes; what is more
 
 bool laneBefore(const TraceLane& a, const TraceLane& b) {
     const auto key = [](const TraceLane& lane) {
-        return std::tuple(lane.thread.rank, lane.thread.device >= 0, !lane.steps, lane.thread.device, lane.thread.process, -lane.slices, lane.lane);
+        const int group = lane.thread.device >= 0 ? 1 : lane.steps ? 0 : 2;
+        return std::tuple(lane.thread.rank, group, lane.thread.device, lane.thread.process, -lane.slices, lane.lane);
     };
     // Streams by their numbers, threads by how much there is of them.
     if (a.thread.device >= 0 && b.thread.device >= 0)

@@ -46,7 +46,7 @@ struct TraceLane {
     bool steps = false;               // it has ranges of steps
 };
 struct TraceLanes {
-    std::vector<TraceLane> lanes;  // ranks, in each who runs the steps, other threads, streams
+    std::vector<TraceLane> lanes;  // ranks, in each who runs the steps, streams, other threads
     std::int64_t begin = 0, end = 0;
     bool whole = true;  // the level of detail stands for every slice; else it has to be built anew, or the session is being recorded
 };

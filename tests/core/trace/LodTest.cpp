@@ -295,6 +295,26 @@ TEST(TraceIndex, FindsASliceByPlaceAndTheNextAndTheLastOfAName) {
     EXPECT_FALSE(none->has_value());
 }
 
+TEST(TraceIndex, PutsStreamsBelowTheThreadThatRunsTheStepsAndAboveTheOthers) {
+    MemoryTrace trace;
+    const auto add = [&trace](std::int64_t lane, std::int32_t device, SliceKind kind, std::int64_t slices) {
+        SliceBlock block{.thread = {.process = 1, .thread = lane, .lane = lane, .device = device}, .strings = {"", "a"}};
+        for (std::int64_t i = 0; i < slices; ++i) block.slices.push_back({.start = i * 10, .duration = 5, .name = 1, .kind = kind});
+        trace.add(encodeSlices(block));
+    };
+    add(1, -1, SliceKind::Operation, 1);
+    add(2, -1, SliceKind::Operation, 9);
+    add(3, -1, SliceKind::Step, 2);
+    add(20, 0, SliceKind::Kernel, 5);
+    add(7, 0, SliceKind::Kernel, 2);
+    trace.finish();
+    std::vector<std::int64_t> order;
+    const auto lanes = TraceIndex(trace).lanes();
+    ASSERT_TRUE(lanes) << lanes.error().sentence;
+    for (const TraceLane& lane : lanes->lanes) order.push_back(lane.lane);
+    EXPECT_EQ(order, (std::vector<std::int64_t>{3, 7, 20, 2, 1}));
+}
+
 TEST(TraceIndex, FollowsALaunchToItsKernelAndAForwardOperationToItsBackwardOne) {
     MemoryTrace trace;
     SliceBlock host{.thread = {.process = 1, .thread = 5, .number = 1, .name = "trainer"}};
@@ -311,7 +331,7 @@ TEST(TraceIndex, FollowsALaunchToItsKernelAndAForwardOperationToItsBackwardOne) 
     TraceIndex index(trace);
     const auto lanes = index.lanes();
     ASSERT_EQ(lanes->lanes.size(), 2U);
-    EXPECT_EQ(lanes->lanes[0].lane, 5);
+    EXPECT_EQ(lanes->lanes[0].lane, -8) << "no thread runs steps";
     const auto other = [&](std::int64_t lane, std::int64_t time) {
         const auto slice = index.at(lane, 0, time, 0);
         EXPECT_TRUE(slice && *slice);
