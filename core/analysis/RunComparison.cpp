@@ -111,7 +111,19 @@ void addEvent(StoredRun& run, const Event& event) {
         run.validationLoss = validation->loss;
     } else if (const auto* flip = std::get_if<SwitchApplied>(&event)) {
         run.flips += flip->from != flip->to ? 1 : 0;
+        addFlip(run.flipped, *flip);
     }
+}
+
+void addFlip(FlippedValues& flipped, const SwitchApplied& flip) {
+    constexpr std::size_t kMostSwitches = 100, kMostValues = 3;
+    if (flip.from == flip.to || (flipped.size() >= kMostSwitches && !flipped.contains(flip.id))) return;
+    auto& values = flipped[flip.id];
+    if (values.empty()) values.push_back(toString(flip.from));
+    if (values.size() == kMostValues)
+        values = {values.front(), "…", toString(flip.to)};
+    else
+        values.push_back(toString(flip.to));
 }
 
 StoredRun storedRun(const std::vector<Event>& events) {
@@ -128,7 +140,8 @@ std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs) {
         for (const auto& [key, value] : listConfig(*runs[i].info->config)) {
             if (key == "preset") continue;
             if (std::ranges::find(order, key) == order.end()) order.push_back(key);
-            values[i][key] = value;
+            const auto flipped = runs[i].flipped.find(key);
+            values[i][key] = flipped == runs[i].flipped.end() ? value : fmt::format("{}", fmt::join(flipped->second, " → "));
         }
     }
     std::vector<DifferingKeys> differing;

@@ -3,6 +3,7 @@
 // functions, any thread.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@
 namespace stepscope {
 
 struct Event;
+struct SwitchApplied;
+
+// By switch that was flipped: the values it had, one after the other; of many the first, "…" and the last.
+using FlippedValues = std::map<std::string, std::vector<std::string>>;
+void addFlip(FlippedValues& flipped, const SwitchApplied& flip);
 
 struct StoredRun {
     std::int64_t session = 0;
@@ -23,6 +29,7 @@ struct StoredRun {
     std::vector<double> othersPct, stealPct, gpuClockMhz, cpuClockMhz;
     double peakBytes = kUnknown, validationLoss = kUnknown;
     std::int64_t flips = 0;
+    FlippedValues flipped{};
 };
 
 // The events of one session one after the other, in order; the first is SessionStarted.
@@ -33,7 +40,7 @@ struct DifferingKeys {
     std::string key;
     std::vector<std::string> values;  // one a run, in their order; empty where a run has no such key
 };
-// Without the preset's name; keys in their fixed order.
+// Without the preset's name; keys in their fixed order. One that was flipped in the middle has all its values: "off → bf16".
 std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs);
 
 // Mean of the last 20 known losses among the steps up to there; unknown where there are none.

@@ -120,6 +120,7 @@ void OverlaidRunBuilder::addSample(const DeviceSample& sample) {
 void OverlaidRunBuilder::addFlip(const SwitchApplied& flip) {
     if (flip.from == flip.to) return;
     ++m_facts.flips;
+    stepscope::addFlip(m_run->flipped, flip);
     m_flips.push_back(flip);
     // Up to twenty runs are laid over each other, and strangers' may hold a million each.
     if (std::ssize(m_flips) >= 2 * kMostMarked) m_flips.erase(m_flips.begin(), m_flips.end() - kMostMarked);

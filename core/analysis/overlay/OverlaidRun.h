@@ -62,6 +62,7 @@ struct OverlaidRun {
     Column utilisation;  // by sample, in percent: of the GPU where there is one, else of this process's cores
     bool ofGpu = false;
     Markers flips;  // of a run with very many the newest
+    FlippedValues flipped;
     RunFigures figures;
 
     std::size_t rows() const { return step.size(); }

@@ -88,7 +88,7 @@ std::string RunsOverlay::valueOf(std::int64_t session, const std::string& key) c
 void RunsOverlay::rename() {
     std::vector<StoredRun> facts;
     for (const OverlaidSlot& slot : m_slots)
-        if (slot.run != nullptr) facts.push_back({.session = slot.session, .info = slot.run->info});
+        if (slot.run != nullptr) facts.push_back({.session = slot.session, .info = slot.run->info, .flipped = slot.run->flipped});
     m_keys = differingKeys(facts);
     std::map<std::string, int> uses;
     for (OverlaidSlot& slot : m_slots) {

@@ -46,6 +46,32 @@ TEST(RunsOverlay, NamesRunsByTheKeysThatDifferAlone) {
     EXPECT_EQ(overlay.read(), 3U);
 }
 
+// A run that began as another one did and was flipped in the middle is not named as that one.
+TEST(RunsOverlay, NamesARunThatWasFlippedByAllTheValuesThatItHad) {
+    const auto flipped = [](std::int64_t session, const std::vector<const char*>& values) {
+        auto info = std::make_shared<SessionInfo>();
+        info->config->switches["amp"] = std::string("off");
+        OverlaidRunBuilder builder(session, info);
+        std::string from = "off";
+        for (std::int64_t step = 1; const char* to : values) {
+            builder.add({.step = step, .seconds = static_cast<double>(step), .ms = 10, .tokens = 100, .loss = 3});
+            builder.addFlip({.step = step, .at = TimeNs::fromSeconds(static_cast<double>(step)), .id = "amp", .from = from, .to = std::string(to)});
+            from = to;
+            ++step;
+        }
+        return builder.finish();
+    };
+    RunsOverlay overlay({1, 2, 3, 4, 5});
+    overlay.put(flipped(1, {}));
+    overlay.put(flipped(2, {"bf16"}));
+    overlay.put(flipped(3, {"bf16", "off"}));
+    overlay.put(flipped(4, {"bf16", "off", "fp16", "bf16"}));
+    overlay.put(flipped(5, {"off"}));
+    EXPECT_THAT(labels(overlay), ElementsAre("amp=off #1", "amp=off → bf16", "amp=off → bf16 → off", "amp=off → … → bf16", "amp=off #5"));
+    overlay.groupBy("amp");
+    EXPECT_EQ(overlay.lines().size(), 4U);
+}
+
 TEST(RunsOverlay, KeepsTheColourOfARunWhateverComesAndGoes) {
     RunsOverlay overlay({1, 2, 3});
     for (const std::int64_t session : {3, 1, 2}) overlay.put(overlaidOf(session, session));
