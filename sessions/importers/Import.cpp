@@ -21,6 +21,7 @@
 #include "sessions/importers/NsightDatabase.h"
 #include "sessions/importers/PerfettoFile.h"
 #include "sessions/importers/ScalarLogs.h"
+#include "sessions/importers/SessionsFile.h"
 #include "sessions/importers/TraceBuilder.h"
 #include "sessions/record/EventMerge.h"
 
@@ -33,7 +34,7 @@ using importing::TraceBuilder;
 
 constexpr std::int64_t kLastNs = 4'000'000'000'000'000'000;  // where a session ends at the latest, 126 years: what its reader lets pass
 
-enum class FileKind { Chrome, Perfetto, NsightSqlite, EventFile, LlmcLog, Csv, Unknown };
+enum class FileKind { Sessions, Chrome, Perfetto, NsightSqlite, EventFile, LlmcLog, Csv, Unknown };
 
 Error refused(const std::string& path, const std::string& sentence, ErrorCode code = ErrorCode::BadInput) {
     return makeError(code, sentence).about(Subject::Kind::File, path);
@@ -67,6 +68,7 @@ Result<FileKind> kindOf(const std::string& path) {
     const std::string& head = *read;
     if (head.empty()) return refused(path, fmt::format("\"{}\" is empty; choose another file.", path));
     const auto first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+    if (importing::looksLikeSessionsFile(head)) return FileKind::Sessions;
     if (head.starts_with("SQLite format 3")) return FileKind::NsightSqlite;
     if (importing::looksLikePerfetto(head)) return FileKind::Perfetto;
     if (head.starts_with("\x1f\x8b") || (first != std::string::npos && (head[first] == '{' || head[first] == '['))) return FileKind::Chrome;
@@ -99,6 +101,10 @@ std::vector<Event> stepsOf(const TraceBuilder& trace, std::int64_t origin) {
     return events;
 }
 
+double secondsSince(std::chrono::steady_clock::time_point begun) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
 // Files of several workers: a rank of its own for each, told where two say the same.
 void tellRanks(TraceBuilder& trace, const std::vector<std::string>& files, std::vector<std::string>& notes) {
     std::set<std::int64_t> taken;
@@ -124,6 +130,15 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
         const auto kind = kindOf(file);
         if (!kind) return kind.error();
         kinds.push_back(*kind);
+    }
+    if (const auto found = std::ranges::find(kinds, FileKind::Sessions); found != kinds.end()) {
+        const std::string& file = request.files[static_cast<std::size_t>(found - kinds.begin())];
+        if (kinds.size() > 1)
+            return refused(file, fmt::format("\"{}\" is a file of Stepscope's sessions, which stay what they are; import it by itself.", file));
+        auto copied = importing::importSessions(request.database, file, request.name,
+                                                [&](double share) { return !request.progress || request.progress(share, file); });
+        if (copied) copied->seconds = secondsSince(begun);
+        return copied;
     }
     std::error_code ignored;
     const auto folder = fs::absolute(fs::path(request.database), ignored).parent_path();
@@ -162,11 +177,13 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
             case FileKind::Csv:
                 read = importing::readCsvLog(path, trace, scalars, summary.notes, go);
                 break;
+            case FileKind::Sessions:  // has been imported
             case FileKind::Unknown:
                 read = refused(
                     path,
                     fmt::format("\"{}\" is no trace or log that Stepscope knows: those are traces of PyTorch's profiler (.json, .json.gz), its own "
-                                "in Perfetto's format (.perfetto-trace), Nsight Systems' exports (.sqlite), TensorBoard's event files, logs of llm.c "
+                                "sessions (.db), its own in Perfetto's format (.perfetto-trace), Nsight Systems' exports (.sqlite), TensorBoard's "
+                                "event files, logs of llm.c "
                                 "and tables of "
                                 "numbers with a column of steps (.csv).",
                                 path));
@@ -229,7 +246,9 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
                 [chunk = Chunk{"trace-facts/1", static_cast<std::int64_t>(i), {0}, {0}, 1, {data, data + facts.size()}}] { return chunk; }))
             break;
     }
-    if (auto stored = (*store)->finish(events, {last}); !stored) return stored.error();
+    events.emplace_back(StateChanged{.at = {last}, .step = 0, .state = RunState::Finished, .why = {}});
+    (void)(*store)->add(std::move(events));  // finish() says what is wrong
+    if (auto stored = (*store)->finish(); !stored) return stored.error();
 
     const auto& counts = trace.counts();
     summary.session = (*store)->session();
@@ -249,7 +268,7 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     summary.flows = counts.flows;
     summary.skipped = counts.skipped;
     summary.reasons = counts.reasons;
-    summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    summary.seconds = secondsSince(begun);
     return summary;
 }
 

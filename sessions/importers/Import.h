@@ -1,5 +1,6 @@
 // import(): traces and logs that other programs wrote become a session of their own, of which what was imported can be browsed, compared and exported
-// like what was recorded here. Called by the command line and by the window's importing thread; waits for the disk.
+// like what was recorded here; the sessions of another file of Stepscope's become sessions here. Called by the command line and by the window's
+// importing thread; waits for the disk.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,13 +15,14 @@ namespace stepscope {
 struct ImportRequest {
     std::string database;
     std::vector<std::string> files;  // together one session: the traces of several workers, each with a rank of its own
-    std::string name;                // of the session; empty: after the first file
+    std::string name;                // of the session; empty: after the first file, or as it is called in a file of sessions
     // Told now and then how far it is, 0 to 1, and with which file; false stops it, and nothing is stored.
     std::function<bool(double share, const std::string& file)> progress;
 };
 
 struct ImportSummary {
-    std::int64_t session = 0;
+    std::int64_t session = 0;   // the newest where there are several
+    std::int64_t sessions = 0;  // that another file of Stepscope's held; 0: what came in is a trace or a log
     std::int64_t steps = 0, operations = 0, kernels = 0;
     std::int64_t copies = 0, memsets = 0;  // on a device
     std::int64_t runtimeCalls = 0, driverCalls = 0, synchronisations = 0, annotations = 0, python = 0, others = 0;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <variant>
 
 #include "core/events/Event.h"
 #include "core/trace/LodBuilder.h"
@@ -62,24 +63,14 @@ public:
 
     std::int64_t session() const override { return m_session; }
 
-    bool add(std::function<Chunk()> encode) override {
-        std::unique_lock lock(m_mutex);
-        m_room.wait(lock, [&] { return m_queue.size() < kMostQueued || !m_outcome; });
-        if (!m_outcome) return false;
-        m_queue.push_back(std::move(encode));
-        lock.unlock();
-        m_there.notify_one();
-        return true;
-    }
+    bool add(std::function<Chunk()> encode) override { return put(std::move(encode)); }
+    bool add(std::vector<Event> events) override { return put(std::move(events)); }
 
-    Status finish(const std::vector<Event>& events, TimeNs end) override {
+    Status finish() override {
         close();
         if (!m_outcome) return m_outcome;
         const Status shown = guarded(m_path, [&]() -> Status {
             SQLite::Transaction transaction(*m_connection, SQLite::TransactionBehavior::IMMEDIATE);
-            EventWriter writer(*m_connection, m_session);
-            for (const Event& event : events) writer.write(event, m_sequence++);
-            writer.write(StateChanged{.at = end, .step = 0, .state = RunState::Finished, .why = {}}, m_sequence++);
             SQLite::Statement show(*m_connection, "UPDATE sessions SET deleted_unix_ms = 0 WHERE id = ? AND deleted_unix_ms = ?");
             show.bind(1, m_session);
             show.bind(2, kBeingImported);
@@ -100,6 +91,17 @@ public:
     }
 
 private:
+    using Queued = std::variant<std::function<Chunk()>, std::vector<Event>>;
+
+    bool put(Queued one) {
+        std::unique_lock lock(m_mutex);
+        m_room.wait(lock, [&] { return m_queue.size() < kMostQueued || !m_outcome; });
+        if (!m_outcome) return false;
+        m_queue.push_back(std::move(one));
+        lock.unlock();
+        m_there.notify_one();
+        return true;
+    }
     void close() {
         {
             std::lock_guard lock(m_mutex);
@@ -112,16 +114,20 @@ private:
     void run() {
         Batch batch;
         for (;;) {
-            std::function<Chunk()> encode;
+            Queued one;
             {
                 std::unique_lock lock(m_mutex);
                 m_there.wait(lock, [&] { return !m_queue.empty() || m_closing; });
                 if (m_queue.empty()) break;
-                encode = std::move(m_queue.front());
+                one = std::move(m_queue.front());
                 m_queue.pop_front();
             }
             m_room.notify_one();
-            auto chunk = std::make_shared<const Chunk>(encode());
+            if (const auto* events = std::get_if<std::vector<Event>>(&one)) {
+                if (!store(*events)) return;
+                continue;
+            }
+            auto chunk = std::make_shared<const Chunk>(std::get<std::function<Chunk()>>(one)());
             std::vector<ChunkPtr> made{chunk};
             m_lod.add(*chunk, made);
             if (!put(batch, made) || !storeIfFull(batch)) return;
@@ -152,12 +158,24 @@ private:
         return stored;
     }
     bool store(const Batch& batch) {
+        return inTransaction([&](std::int64_t& sequence) {
+            for (const auto& [chunk, frame] : batch.chunks) m_chunks->write(*chunk, frame, sequence++);
+        });
+    }
+    bool store(const std::vector<Event>& events) {
+        return inTransaction([&](std::int64_t& sequence) {
+            EventWriter writer(*m_connection, m_session);
+            for (const Event& event : events) writer.write(event, sequence++);
+        });
+    }
+    // write: numbers what it writes from `sequence` on; tried again where another program writes.
+    bool inTransaction(const std::function<void(std::int64_t& sequence)>& write) {
         Status done;
         for (int tries = 0; tries < kBusyTries; ++tries) {
             done = guarded(m_path, [&]() -> Status {
                 SQLite::Transaction transaction(*m_connection, SQLite::TransactionBehavior::IMMEDIATE);
                 std::int64_t sequence = m_sequence;
-                for (const auto& [chunk, frame] : batch.chunks) m_chunks->write(*chunk, frame, sequence++);
+                write(sequence);
                 transaction.commit();
                 m_sequence = sequence;
                 return {};
@@ -185,7 +203,7 @@ private:
     LodBuilder m_lod;
     std::mutex m_mutex;
     std::condition_variable m_room, m_there;
-    std::deque<std::function<Chunk()>> m_queue;
+    std::deque<Queued> m_queue;
     std::int64_t m_sequence = 0;
     bool m_closing = false, m_finished = false;
     Status m_outcome;

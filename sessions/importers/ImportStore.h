@@ -27,8 +27,10 @@ public:
     virtual std::int64_t session() const = 0;
     // Waits while a lot is queued. False: the disk refused, or somebody removed it; finish() says what.
     virtual bool add(std::function<Chunk()> encode) = 0;
-    // Writes what is queued and the events, and shows the session as finished.
-    virtual Status finish(const std::vector<Event>& events, TimeNs end) = 0;
+    // The same of events, which are in order of time and follow those before. What they say of the session's state is what it has from then on.
+    virtual bool add(std::vector<Event> events) = 0;
+    // Writes what is queued, and shows the session.
+    virtual Status finish() = 0;
 };
 
 }  // namespace stepscope::importing

@@ -25,6 +25,7 @@ Json asJson(const ImportSummary& summary) {
     Json reasons = Json::object();
     for (const auto& [reason, count] : summary.reasons) reasons[reason] = count;
     return {{"session", summary.session},
+            {"sessions", summary.sessions},
             {"steps", summary.steps},
             {"operations", summary.operations},
             {"kernels", summary.kernels},
@@ -64,7 +65,9 @@ std::string asText(const ImportSummary& summary) {
     part(summary.samples, "samples");
     part(summary.allocations, "allocations");
     part(summary.flows, "flows");
-    std::string lines = fmt::format("Session {}: {}; {:.1f} s.\n", summary.session, text.empty() ? "no event" : text, summary.seconds);
+    const std::string several = summary.sessions > 1 ? fmt::format("{} sessions, the newest of them ", summary.sessions) : std::string();
+    std::string lines = fmt::format("{}{}ession {}: {}; {:.1f} s.\n", several, several.empty() ? "S" : "s", summary.session,
+                                    text.empty() ? "no event" : text, summary.seconds);
     if (summary.skipped > 0) lines += fmt::format("{} events were skipped.\n", format::count(summary.skipped));
     for (const auto& [reason, count] : summary.reasons) lines += fmt::format("  {}: {}\n", format::count(count), printable(reason));
     for (const auto& note : summary.notes) lines += printable(note) + "\n";
@@ -116,10 +119,16 @@ Result<ExitCode> import(const ImportOptions& options) {
 
 void addImport(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<ImportOptions>();
-    auto* command =
-        parent.add_subcommand("import", "Traces of PyTorch and Nsight Systems, TensorBoard's events, logs and CSV as a session of their own");
-    command->add_option("FILE", options->files, "Several files of one kind become one session, a worker each")->required()->check(notEmpty("FILE"));
-    command->add_option("--name", options->name, "Of the session; default: after the first file")->type_name("NAME")->take_last();
+    auto* command = parent.add_subcommand(
+        "import", "Traces of PyTorch and Nsight Systems, TensorBoard's events, logs and CSV as a session of their own; sessions of another file");
+    command
+        ->add_option("FILE", options->files,
+                     "Several files of one kind become one session, a worker each; of a file of sessions (.db) each becomes one")
+        ->required()
+        ->check(notEmpty("FILE"));
+    command->add_option("--name", options->name, "Of the session; default: after the first file, or as it is called in a file of sessions")
+        ->type_name("NAME")
+        ->take_last();
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options] { return import(*options); };

@@ -36,7 +36,10 @@ QString wordsFor(const ImportSummary& summary) {
     part(summary.kernels, "kernels");
     part(summary.copies, "copies");
     part(summary.samples, "samples");
-    QString sentence = QString("Imported as session %1: %2.").arg(summary.session).arg(parts.isEmpty() ? "no operations" : parts.join(", "));
+    const QString what = parts.isEmpty() ? QString("no operations") : parts.join(", ");
+    QString sentence = summary.sessions > 1
+                           ? QString("Imported %1 sessions: %2. The newest is session %3.").arg(summary.sessions).arg(what).arg(summary.session)
+                           : QString("Imported as session %1: %2.").arg(summary.session).arg(what);
     if (summary.skipped > 0) sentence += QString(" %1 events could not be kept.").arg(QString::fromStdString(format::count(summary.skipped)));
     for (const auto& note : summary.notes) sentence += " " + QString::fromStdString(note);
     return sentence;
@@ -122,14 +125,15 @@ void ImportWiring::import(const QStringList& files) {
                    });
             return;
         }
-        answer(this, [this, session = summary->session, sentence = wordsFor(*summary), kernels = summary->kernels > 0] {
-            ended();
-            m_running.say(sentence, false);
-            m_reader.refresh();
-            m_sessions.replay(session);
-            m_panels.pages.setCurrentWidget(kernels ? &m_panels.timeline : &m_panels.operations);
-            Q_EMIT imported(session);
-        });
+        answer(this,
+               [this, session = summary->session, sentence = wordsFor(*summary), kernels = summary->kernels > 0, trace = summary->sessions == 0] {
+                   ended();
+                   m_running.say(sentence, false);
+                   m_reader.refresh();
+                   m_sessions.replay(session);
+                   if (trace) m_panels.pages.setCurrentWidget(kernels ? &m_panels.timeline : &m_panels.operations);
+                   Q_EMIT imported(session);
+               });
     });
 }
 

@@ -54,7 +54,7 @@ TEST_F(ImportStoreOf, ASessionIsShownWithItsBlocksOnceItIsFinishedAndNotBefore) 
     ASSERT_TRUE(store);
     for (std::int64_t i = 0; i < 40; ++i) EXPECT_TRUE(store->add([i] { return storedBlock(i * 1000); }));
     EXPECT_TRUE(shown().empty());
-    const Status done = store->finish({}, {50'000});
+    const Status done = store->finish();
     ASSERT_TRUE(done) << done.error().sentence;
     EXPECT_THAT(shown(), testing::ElementsAre(store->session()));
     EXPECT_EQ(asked("SELECT sum(records) FROM chunk_lanes WHERE kind = 'slices/2'"), 400);
@@ -80,7 +80,7 @@ TEST_F(ImportStoreOf, ABlockThatNobodyCouldReadAgainEndsTheImportWithASentence) 
         large.bytes.resize(Chunk::kMaxBytes + 1);
         return large;
     });
-    const Status done = store->finish({}, {1});
+    const Status done = store->finish();
     ASSERT_FALSE(done) << "it would have reported success";
     EXPECT_NE(done.error().sentence.find("A block of slices/2 has 67108865 bytes"), std::string::npos) << done.error().sentence;
     store.reset();
@@ -105,7 +105,7 @@ TEST_F(ImportStoreOf, WhatAKilledImportLeftIsClearedAwayByTheNext) {
     ASSERT_TRUE(store);
     EXPECT_EQ(asked("SELECT count(*) FROM sessions"), 1) << "this one";
     EXPECT_EQ(asked("SELECT count(*) FROM chunks"), 0);
-    EXPECT_TRUE(store->finish({}, {1}));
+    EXPECT_TRUE(store->finish());
 }
 
 TEST_F(ImportStoreOf, TwoImportsAtATimeLeaveEachOtherAlone) {
@@ -120,14 +120,14 @@ TEST_F(ImportStoreOf, TwoImportsAtATimeLeaveEachOtherAlone) {
                 ++encoded;
                 return storedBlock(i * 1000);
             }));
-    EXPECT_TRUE(one->finish({}, {1}));
+    EXPECT_TRUE(one->finish());
     other.reset();
     EXPECT_THAT(shown(), testing::ElementsAre(one->session()));
     EXPECT_EQ(asked("SELECT sum(records) FROM chunk_lanes WHERE kind = 'slices/2'"), 300);
     EXPECT_GE(encoded.load(), 30);
 }
 
-TEST_F(ImportStoreOf, EventsAreStoredWithTheEndBehindThemAndStepsHaveTheirMedians) {
+TEST_F(ImportStoreOf, EventsAreStoredInTheirOrderAndStepsHaveTheirMedians) {
     auto store = opened();
     ASSERT_TRUE(store);
     std::vector<Event> events;
@@ -137,7 +137,9 @@ TEST_F(ImportStoreOf, EventsAreStoredWithTheEndBehindThemAndStepsHaveTheirMedian
         done.tokens = 0;
         events.push_back(done);
     }
-    ASSERT_TRUE(store->finish(events, {21'000'000}));
+    ASSERT_TRUE(store->add(std::move(events)));
+    ASSERT_TRUE(store->add({StateChanged{.at = {21'000'000}, .step = 0, .state = RunState::Finished, .why = {}}}));
+    ASSERT_TRUE(store->finish());
     const auto stored = storedEvents(path, store->session());
     ASSERT_FALSE(stored.empty());
     EXPECT_EQ(stepsOf(stored).size(), 21U);
@@ -156,7 +158,7 @@ TEST_F(ImportStoreOf, OneThatWasClearedAwayMeanwhileSaysSo) {
         SQLite::Database other(path, SQLite::OPEN_READWRITE, 5000);
         purgeSession(other, store->session());
     }
-    const Status done = store->finish({}, {1});
+    const Status done = store->finish();
     ASSERT_FALSE(done);
     EXPECT_THAT(done.error().sentence, testing::HasSubstr("import it again"));
     EXPECT_TRUE(shown().empty());
