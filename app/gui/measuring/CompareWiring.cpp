@@ -80,7 +80,7 @@ CompareWiring::CompareWiring(const Panels& panels, RunController& runs, RunWirin
     connect(&reader, &SessionsReader::listed, this, [this] {
         if (m_stored != 0 && m_storedGoesOn && !m_page.asking()) read();
     });
-    m_page.form().setElsewhere(m_runs.whyNotMeasured());
+    connect(&runs, &RunController::takenChanged, this, &CompareWiring::showBusy);
     showBusy();
 }
 
@@ -128,10 +128,12 @@ void CompareWiring::connectResult() {
 }
 
 void CompareWiring::showBusy() {
-    m_page.setBusy(m_runs.workbench() == nullptr || m_runs.elsewhere() ? CompareBusy::NoEngine
-                   : m_runs.measuring()                                ? CompareBusy::Measuring
-                   : m_runs.busy()                                     ? (m_waiting ? CompareBusy::Waiting : CompareBusy::Training)
-                                                                       : CompareBusy::Free);
+    const CompareBusy busy = m_runs.workbench() == nullptr || m_runs.elsewhere() ? CompareBusy::NoEngine
+                             : m_runs.measuring()                                ? CompareBusy::Measuring
+                             : m_runs.busy()                                     ? (m_waiting ? CompareBusy::Waiting : CompareBusy::Training)
+                             : !m_runs.taken().isEmpty()                         ? CompareBusy::Taken
+                                                                                 : CompareBusy::Free;
+    m_page.setBusy(busy, busy == CompareBusy::Taken ? m_runs.taken() : m_runs.whyNotMeasured());
 }
 
 // What is looked at just now is of an earlier question: its answer would measure that one where a person has asked for this one.

@@ -18,7 +18,7 @@ namespace stepscope {
 namespace {
 
 const char* kInferenceChapter = "inference.md";
-const char* kTaken = "Forms of the weights are being measured on the page Inference, and a run would end that; stop it first, or wait for its end.";
+const char* kTaken = "Forms of the weights are being measured on the page Inference, and what begins beside it would end that; stop it first, or wait for its end.";
 constexpr std::chrono::milliseconds kLeastBetween{50};  // tellings
 
 QString plain(const std::string& text) {
@@ -183,7 +183,7 @@ void InferenceWiring::begin(const QString& doing, const QString& whose) {
     ++m_number;
     m_panels.page.setView(m_view);
     // A run that is held still for it may go on at any time; one that begins would end it without a word.
-    if (!m_held) m_running.setTaken(kTaken);
+    if (!m_held) m_runs.setTaken(kTaken);
 }
 
 QString InferenceWiring::whoseNow() const {
@@ -233,7 +233,7 @@ void InferenceWiring::end(const QString& failure) {
         m_view.doing = failure;
     }
     m_panels.page.setView(m_view);
-    m_running.setTaken({});
+    m_runs.setTaken({});
     letGo();
     lookAgain();
 }

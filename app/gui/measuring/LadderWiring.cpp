@@ -114,6 +114,7 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     connect(&panels.experiment, &ExperimentPanel::edited, this, &LadderWiring::lookSoon);
     connect(&runs, &RunController::engineReady, this, &LadderWiring::lookSoon);
     connect(&runs, &RunController::phaseChanged, this, &LadderWiring::showBusy);
+    connect(&runs, &RunController::takenChanged, this, &LadderWiring::showBusy);
     connect(&runs, &RunController::studied, this, &LadderWiring::ended);
     connect(&runs, &RunController::studied, &reader, &SessionsReader::refresh);
     connect(&runs, &RunController::studyFailed, this, &LadderWiring::failed);
@@ -145,7 +146,9 @@ void LadderWiring::showBusy() {
     m_page.setBusy(m_runs.workbench() == nullptr || m_runs.elsewhere() ? LadderBusy::NoEngine
                    : m_runs.measuring()                                ? LadderBusy::Measuring
                    : m_runs.busy()                                     ? LadderBusy::Training
-                                                                       : LadderBusy::Free);
+                   : !m_runs.taken().isEmpty()                         ? LadderBusy::Taken
+                                                                       : LadderBusy::Free,
+                   m_runs.taken());
 }
 
 void LadderWiring::lookSoon() {

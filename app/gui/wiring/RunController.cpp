@@ -55,6 +55,12 @@ void RunController::setPhase(Phase phase) {
     Q_EMIT phaseChanged();
 }
 
+void RunController::setTaken(const QString& why) {
+    if (why == m_taken) return;
+    m_taken = why;
+    Q_EMIT takenChanged();
+}
+
 void RunController::start(RunRequest request) {
     if (busy() || m_workbench == nullptr) return;
     m_request = std::move(request);
@@ -96,7 +102,7 @@ void RunController::study(StudyStart start, EventSink& sink) {
 void RunController::carryOut(StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&),
                              void (RunController::*done)(const RunSummary&)) {
     if (busy() || m_workbench == nullptr) return;
-    if (m_elsewhere) return Q_EMIT(this->*failed)(whyNotMeasured());
+    if (const QString why = m_elsewhere ? whyNotMeasured() : m_taken; !why.isEmpty()) return Q_EMIT(this->*failed)(why);
     m_stopWhenStarted = false;
     m_measuring = true;
     m_early.clear();

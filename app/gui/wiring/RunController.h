@@ -44,6 +44,9 @@ public:
     bool busy() const { return m_phase != Phase::None; }
     bool measuring() const { return busy() && m_measuring; }  // an experiment keeps it busy,
     bool training() const { return busy() && !m_measuring; }  //   or a run
+    // Something that is neither has the processors: why no run and no experiment can begin, a sentence; empty: nothing has.
+    void setTaken(const QString& why);
+    const QString& taken() const { return m_taken; }
     const RunRequest& request() const { return m_request; }   // of the newest run
     // Whether what kept that run from starting is where it would be stored; without recording it could.
     bool isAboutStorage(const Subject& subject) const;
@@ -66,6 +69,7 @@ Q_SIGNALS:
     void engineReady(const stepscope::EngineAnswer& answer);
     void engineFailed(const QString& sentence);
     void phaseChanged();
+    void takenChanged();
     // database: the run could not start because of where it would be stored; without recording it could.
     void startFailed(const QString& sentence, bool database);
     void ended(const stepscope::RunSummary& summary);
@@ -87,6 +91,7 @@ private:
     RunRequest m_request;
     std::vector<Command> m_early;  // for the run that is being started
     Phase m_phase = Phase::None;
+    QString m_taken;
     bool m_stopWhenStarted = false, m_measuring = false;
     std::atomic<bool> m_leaving = false;
     BackThread m_thread;  // last: joined first

@@ -7,7 +7,10 @@
 
 #include "WindowFixture.h"
 #include "fake/FakeLooks.h"
+#include "widgets/panels/compare/CompareForm.h"
+#include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/inference/InferencePage.h"
+#include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
@@ -152,6 +155,15 @@ TEST_F(WindowInferenceTest, NoRunEndsItWithoutAWord) {
     Q_EMIT window().runBar().runRequested();  // as the key does
     EXPECT_FALSE(place->runs().busy());
     EXPECT_TRUE(says("reading the text in int8")) << "it goes on";
+    // Nor an experiment or a ladder.
+    CompareForm& form = window().comparePage().form();
+    EXPECT_FALSE(form.measureButton()->isEnabled());
+    EXPECT_TRUE(form.said().contains("page Inference")) << form.said().toStdString();
+    EXPECT_TRUE(window().ladderPage().forecast().contains("page Inference")) << window().ladderPage().forecast().toStdString();
+    QString refused;
+    QObject::connect(&place->runs(), &RunController::measureFailed, &window(), [&refused](const QString& why) { refused = why; });
+    place->runs().measure({}, place->stage().live());
+    EXPECT_TRUE(refused.contains("page Inference")) << refused.toStdString();
     QTest::mouseClick(page().stopButton(), Qt::LeftButton);
     ASSERT_TRUE(says("Stopped before everything")) << page().state().toStdString();
     press("Run");

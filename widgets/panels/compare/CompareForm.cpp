@@ -311,14 +311,14 @@ void CompareForm::setCheck(const CompareCheck& check) {
     showState();
 }
 
-void CompareForm::setBusy(CompareBusy busy) {
+void CompareForm::setBusy(CompareBusy busy, const QString& why) {
     m_busy = busy;
+    m_why = why;
     showState();
 }
 
-void CompareForm::setElsewhere(const QString& why) {
-    m_elsewhere = why;
-    showState();
+QString CompareForm::said() const {
+    return m_problem->text();
 }
 
 bool CompareForm::canMeasure() const {
@@ -333,8 +333,8 @@ void CompareForm::showState() {
     const bool possible = m_checked && m_check.possible() && number.isEmpty();
     QString said;
     Tone tone = Tone::Muted;
-    if (m_busy == CompareBusy::NoEngine)
-        said = m_elsewhere.isEmpty() ? QString("This machine is still being looked at…") : m_elsewhere;
+    if (m_busy == CompareBusy::NoEngine || m_busy == CompareBusy::Taken)
+        said = m_why.isEmpty() ? QString("This machine is still being looked at…") : m_why;
     else if (!number.isEmpty())
         said = number, tone = Tone::Error;
     else if (m_checked && !m_check.problem.isEmpty())

@@ -33,12 +33,13 @@ public:
     QString wrongNumber() const;       // the sentence; empty = all are good
     // Of what question() was when it was asked for.
     void setCheck(const CompareCheck& check);
-    void setBusy(CompareBusy busy);
-    void setElsewhere(const QString& why);  // why nothing can be measured from here, said where the engine is not there
+    // why: of NoEngine and Taken, a sentence; empty: the engine is being made ready.
+    void setBusy(CompareBusy busy, const QString& why = {});
     bool canMeasure() const;
 
     const std::vector<DifferenceRow*>& rows() const { return m_rows; }
     QPushButton* measureButton() const { return m_measure; }
+    QString said() const;  // beside it: why nothing can be measured now; empty: it can
 
 Q_SIGNALS:
     void edited();
@@ -83,7 +84,7 @@ private:
     EarlierAnswers* m_earlier;
     CompareCheck m_check;
     CompareBusy m_busy = CompareBusy::NoEngine;
-    QString m_elsewhere;
+    QString m_why;
     bool m_checked = false;
 };
 

@@ -29,8 +29,8 @@ bool ComparePage::asking() const {
     return currentWidget() == m_form;
 }
 
-void ComparePage::setBusy(CompareBusy busy) {
-    m_form->setBusy(busy);
+void ComparePage::setBusy(CompareBusy busy, const QString& why) {
+    m_form->setBusy(busy, why);
     m_result->setRepeatable(busy == CompareBusy::Free);
 }
 

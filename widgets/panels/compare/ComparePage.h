@@ -21,7 +21,7 @@ public:
     void showView(const CompareView& view);    // and the experiment
     void updateView(const CompareView& view);  // what is shown of it, without turning to it
     bool asking() const;
-    void setBusy(CompareBusy busy);
+    void setBusy(CompareBusy busy, const QString& why = {});
 
 private:
     CompareForm* m_form;

@@ -44,7 +44,7 @@ struct CompareCheck {
     bool possible() const;
 };
 
-enum class CompareBusy { Free, NoEngine, Training, Waiting, Measuring };  // Waiting: for a run's end, and then it is measured
+enum class CompareBusy { Free, NoEngine, Training, Waiting, Measuring, Taken };  // Waiting: for a run's end, and then it is measured
 
 // What a side holds when it holds most.
 struct SideMemory {

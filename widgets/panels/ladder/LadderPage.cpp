@@ -271,8 +271,9 @@ void LadderPage::setForecast(const QString& sentence, bool problem) {
     showButtons();
 }
 
-void LadderPage::setBusy(LadderBusy busy) {
+void LadderPage::setBusy(LadderBusy busy, const QString& why) {
     m_busy = busy;
+    m_why = why;
     showButtons();
 }
 
@@ -283,11 +284,14 @@ void LadderPage::showButtons() {
     m_sizes->setVisible(search);
     m_measure->setEnabled(free && !m_problem);
     // In sight as on the pages Compare and Diagnose: a button that is grey says nothing by itself.
-    const bool training = m_busy == LadderBusy::Training;
-    m_forecast->setTone(m_problem && !training ? Tone::Warning : Tone::Muted);
-    m_forecast->setText(training ? QString(kLadderWaits) + ". Times beside it would mean nothing." : m_foretold);
+    const QString waits = m_busy == LadderBusy::Training ? QString(kLadderWaits) + ". Times beside it would mean nothing."
+                          : m_busy == LadderBusy::Taken  ? m_why
+                                                         : QString();
+    m_forecast->setTone(m_problem && waits.isEmpty() ? Tone::Warning : Tone::Muted);
+    m_forecast->setText(waits.isEmpty() ? m_foretold : waits);
     m_measure->setToolTip(free                              ? "Begins"
                           : m_busy == LadderBusy::Training  ? kLadderWaits
+                          : m_busy == LadderBusy::Taken     ? m_why
                           : m_busy == LadderBusy::Measuring ? "Something is being measured; stop it first, or wait for its end"
                                                             : "The engine is not ready yet");
     m_stop->setEnabled(m_view.live && !m_view.stopping);

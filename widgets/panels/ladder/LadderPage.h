@@ -28,7 +28,7 @@ public:
     void setQuestion(const LadderQuestion& question);
     // What the question as it stands would measure, or what is wrong with it. problem: it cannot be measured.
     void setForecast(const QString& sentence, bool problem);
-    void setBusy(LadderBusy busy);
+    void setBusy(LadderBusy busy, const QString& why = {});  // why: of Taken, a sentence
     void setView(const LadderView& view);
 
     LadderTable& table() { return *m_table; }
@@ -55,6 +55,7 @@ private:
     LadderView m_view;
     LadderBusy m_busy = LadderBusy::NoEngine;
     bool m_problem = true;
+    QString m_why;
     QString m_foretold;  // of the question as it stands
     QComboBox* m_what;
     QDoubleSpinBox* m_minutes;

@@ -16,7 +16,7 @@ struct LadderQuestion {
     bool leaveOneOut = true, pairs = false, sizes = false;
 };
 
-enum class LadderBusy { NoEngine, Training, Measuring, Free };
+enum class LadderBusy { NoEngine, Training, Measuring, Taken, Free };
 
 struct LadderView {
     std::shared_ptr<const StudyHistory> history;
