@@ -20,6 +20,7 @@ std::string machineToJson(const Machine& machine) {
                    {"gpus", std::move(gpus)},
                    {"driver", machine.driver},
                    {"why_no_cuda", machine.whyNoCuda},
+                   {"host", machine.host},
                    {"why_no_processor_energy", machine.whyNoProcessorEnergy}};
     return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -36,6 +37,7 @@ Machine machineFromJson(const std::string& text) {
     machine.libtorch = all.value("libtorch", machine.libtorch);
     machine.driver = all.value("driver", machine.driver);
     machine.whyNoCuda = all.value("why_no_cuda", machine.whyNoCuda);
+    machine.host = all.value("host", machine.host);
     machine.whyNoProcessorEnergy = all.value("why_no_processor_energy", machine.whyNoProcessorEnergy);
     for (const auto& gpu : all.value("gpus", json::array()))
         machine.gpus.push_back(

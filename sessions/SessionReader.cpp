@@ -162,7 +162,8 @@ private:
         const bool locked = SessionLock::held(m_path, session);
         SQLite::Statement select(*m_connection,
                                  "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, state, why, started_unix_ms, ended_unix_ms, "
-                                 "step_ns_median, step_tokens_median, kind"
+                                 "step_ns_median, step_tokens_median, kind, "
+                                 "CASE WHEN json_valid(machine) THEN substr(coalesce(json_extract(machine, '$.host'), ''), 1, 255) ELSE '' END"
                                  " FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
         select.bind(1, session);
         if (!select.executeStep()) return std::nullopt;
@@ -182,6 +183,7 @@ private:
         row("step_ns_median", medians.durationNs);
         row("step_tokens_median", medians.tokens);
         row("kind", found.kind);
+        row("host", found.host);
         found.tags = tagsFromJson(tags);
         if (!ended(found.state) && !locked) found.state = RunState::Interrupted;
         const LastStep last = lastStep(*m_connection, session);

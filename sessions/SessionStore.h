@@ -58,6 +58,7 @@ struct SessionSummary {
     double msPerStepMedian = kUnknown;                        // over stored steps, first 3 left out
     double tokensPerSecond = kUnknown;                        // from that median
     std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session; empty where it has none
+    std::string host;                                         // where another machine trained it: its name
     bool severalWorkers = false;                              // and what each of them took is stored (forEachWorkerTimes)
 };
 

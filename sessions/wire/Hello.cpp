@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kLongestVersion = 100, kLongestHost = 200;
+constexpr std::size_t kLongestVersion = 100, kLongestHost = 200, kMostGoing = 10, kLongestGoing = 300;
 
 Error otherVersion(const std::string& theirs, std::uint64_t protocol) {
     return makeError(
@@ -46,6 +46,7 @@ FrameBytes helloToBytes(const Hello& hello) {
     io("host", hello.host);
     io("machine", hello.machine);
     io("engine", hello.engine);
+    io("going", hello.going);
     return io.take();
 }
 
@@ -70,8 +71,11 @@ Result<Hello> helloFrom(const Frame& frame) {
     io("machine", hello.machine);
     hello.engine = io.bytes().text(kEngineIdLength);
     if (io.bytes().good() && !hello.engine.empty() && !isEngineId(hello.engine)) io.bytes().fail("a name that no engine has");
+    io("going", hello.going);
     if (const Status good = io.finished("The engine's first frame"); !good) return good.error();
     hello.host = printable(hello.host);
+    if (hello.going.size() > kMostGoing) hello.going.resize(kMostGoing);
+    for (std::string& one : hello.going) one = printable(firstBytes(one, kLongestGoing));
     return hello;
 }
 

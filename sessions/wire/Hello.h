@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/events/Machine.h"
 #include "sessions/wire/Frame.h"
@@ -16,7 +17,8 @@ struct Hello {
     std::uint64_t layout = 0;  // wireLayout()
     std::string host;          // the machine's name
     Machine machine;
-    std::string engine{};  // by which an engine that outlives its line is found again; empty: it ends with its line
+    std::vector<std::string> going{};  // of a machine that is asked who it is: engines there that outlive their lines and train, "ID: what"
+    std::string engine{};              // by which an engine that outlives its line is found again; empty: it ends with its line
 };
 
 constexpr std::size_t kEngineIdLength = 16;

@@ -97,6 +97,7 @@ Json toJson(const Machine& m) {
             {"gpus", gpus},
             {"driver", m.driver},
             {"why_no_cuda", m.whyNoCuda},
+            {"host", m.host.empty() ? Json(nullptr) : Json(m.host)},
             {"why_no_processor_energy", m.whyNoProcessorEnergy}};
 }
 

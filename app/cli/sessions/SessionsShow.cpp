@@ -156,8 +156,8 @@ std::string asText(const Shown& s) {
     facts.add({"tokens", fmt::format("{} training, {} validation", format::count(s.info.trainTokens), format::count(s.info.validationTokens))});
     if (s.info.machine) {
         const Machine& machine = *s.info.machine;
-        facts.add(
-            {"machine", fmt::format("{}, {} core{}, {}", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s", format::bytes(machine.memory))});
+        facts.add({"machine", fmt::format("{}{}, {} core{}, {}", machine.host.empty() ? "" : machine.host + ": ", machine.cpu, machine.cores,
+                                          machine.cores == 1 ? "" : "s", format::bytes(machine.memory))});
         facts.add({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
     } else {
         facts.add({"machine", "not stored: it was not run by Stepscope"});

@@ -39,7 +39,7 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
     connect(&panels.runBar, &RunBar::stopRequested, this, &RunWiring::stop);
     connect(&runs, &RunController::engineReady, this, [this] {
         const auto& elsewhere = m_runs.elsewhere();
-        if (elsewhere) say(QString::fromStdString("Runs are trained on " + machineWords(elsewhere->host, elsewhere->machine) + '.'), false);
+        if (elsewhere) sayOfElsewhere(*elsewhere);
         showReading();
     });
     connect(&runs, &RunController::engineFailed, this, [this](const QString& sentence) {
@@ -47,6 +47,7 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
         say(sentence, true);
     });
     connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
+    connect(&runs, &RunController::takenChanged, this, &RunWiring::showReading);
     connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
     connect(&panels.experiment, &ExperimentPanel::edited, this, &RunWiring::forgetMended);
     // Who answers an edit may do so later than this is told of it.
@@ -91,7 +92,7 @@ void RunWiring::runOrPause() {
 }
 
 void RunWiring::start(RunRequest request) {
-    if (!m_taken.isEmpty()) return say(m_taken, false);
+    if (!m_runs.taken().isEmpty()) return say(m_runs.taken(), false);
     m_panels.notice.hide();
     request.database = m_database;
     request.localWorkers = m_panels.experiment.workers();
@@ -100,11 +101,6 @@ void RunWiring::start(RunRequest request) {
     m_seed = request.config.seed;
     m_heldUp = m_began = m_refused = false;
     m_runs.start(std::move(request));
-}
-
-void RunWiring::setTaken(const QString& why) {
-    m_taken = why;
-    showReading();
 }
 
 void RunWiring::stop() {
@@ -129,6 +125,16 @@ void RunWiring::say(const QString& sentence, bool isError) {
     if (isError) m_panels.notice.say(NoticeBar::Kind::Error, sentence);
     m_stage.shown().log().add({{QDateTime::currentDateTime(), isError ? LogLevel::Error : LogLevel::Info, sentence, 0}});
     showReading();
+}
+
+void RunWiring::sayOfElsewhere(const EngineElsewhere& elsewhere) {
+    say(QString::fromStdString("Runs are trained on " + machineWords(elsewhere.host, elsewhere.machine) + '.'), false);
+    for (const std::string& one : elsewhere.going)
+        say(QString("There an engine trains already, begun by another window or by one that has gone: %1. It is recorded there; on that machine "
+                    "\"stepscope-cli engine "
+                    "--stop %2\" stops it.")
+                .arg(QString::fromStdString(one), QString::fromStdString(one.substr(0, one.find(':')))),
+            false);
 }
 
 void RunWiring::startFailed(const QString& sentence, bool database) {
@@ -202,7 +208,7 @@ void RunWiring::showReading() {
     if (m_runs.elsewhere()) reading.host = QString::fromStdString(m_runs.elsewhere()->host).left(kLongestHost);
     reading.replay = m_stage.replaying();
     reading.heldUp = m_heldUp;
-    reading.taken = m_taken;
+    reading.taken = m_runs.taken();
     reading.measuring = m_runs.measuring();
     if (reading.measuring && !reading.replay) reading.state = RunState::Running;
     reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();

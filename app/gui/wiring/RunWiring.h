@@ -8,6 +8,7 @@
 
 namespace stepscope {
 
+struct EngineElsewhere;
 class ExperimentPanel;
 class HintStrip;
 class NoticeBar;
@@ -34,7 +35,6 @@ public:
     void runOrPause();               // the space bar
     void start(RunRequest request);  // fills in the database, and how many workers train
     void stop();
-    void setTaken(const QString& why);  // why no run can begin now: something else has the processors; empty: nothing has
     // Of the live run, at its next step; ignored while takesCommands() is false.
     void validate();
     void saveCheckpoint();
@@ -52,6 +52,7 @@ Q_SIGNALS:
     void canStopChanged(bool can);
 
 private:
+    void sayOfElsewhere(const EngineElsewhere& elsewhere);
     void startFailed(const QString& sentence, bool database);
     void offerToRunWithoutRecording(const QString& sentence);
     void runWithoutRecording();  // the newest request, once more
@@ -65,7 +66,6 @@ private:
     Stage& m_stage;
     std::string m_database, m_workerProgram;
     QString m_engineProblem;
-    QString m_taken;
     QString m_aboutSettings;  // what the bar says of the settings
     RunState m_liveState = RunState::Preparing;
     std::int64_t m_seed = 0;  // of the batches

@@ -30,6 +30,7 @@ SessionRow rowOf(const SessionSummary& from) {
     row.tokensPerSecond = from.tokensPerSecond;
     row.loss = from.lossLast;
     row.validationLoss = from.validationLossLast;
+    row.host = words(from.host);
     row.severalWorkers = from.severalWorkers;
     for (const auto& [key, value] : from.config) row.config.emplace_back(words(key), words(value));
     return row;

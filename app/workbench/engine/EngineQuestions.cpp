@@ -32,7 +32,7 @@ Result<EngineElsewhere> EngineQuestions::findOut(const std::vector<std::string>&
     EngineQuestions questions(command);
     auto hello = questions.greet([] { return true; });
     if (!hello) return hello.error();
-    return EngineElsewhere{command, std::move((*hello)->host), std::move((*hello)->machine)};
+    return EngineElsewhere{command, std::move((*hello)->host), std::move((*hello)->machine), std::move((*hello)->going)};
 }
 
 // Who answers, once a line.

@@ -272,6 +272,7 @@ Status EngineRun::keep(const Frame& frame) {
     }
     m_clock.set(asked->now);
     asked->info.startedUnixMs = unixMillisecondsNow();
+    if (m_request.engineElsewhere && asked->info.machine) asked->info.machine->host = m_hello.host;
     auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
     if (!recorder) {
         m_kept = recorder.error();

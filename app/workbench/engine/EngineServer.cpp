@@ -12,6 +12,7 @@
 #include "app/workbench/engine/Descriptor.h"
 #include "app/workbench/engine/EngineLooks.h"
 #include "app/workbench/engine/ServedRun.h"
+#include "app/workbench/engine/detached/EngineFolder.h"
 #include "sessions/wire/Hello.h"
 
 namespace stepscope {
@@ -64,7 +65,10 @@ public:
     EngineServer& operator=(const EngineServer&) = delete;
 
     Status serve() {
-        m_outlet.send(FrameType::Hello, helloToBytes(ownHello(m_machine)));
+        Hello hello = ownHello(m_machine);
+        for (const ListedEngine& one : listEngines())
+            if (one.lives && !one.description.empty()) hello.going.push_back(one.id + ": " + one.description);
+        m_outlet.send(FrameType::Hello, helloToBytes(hello));
         if (const int problem = m_outlet.problem(); problem != 0)
             return makeError(ErrorCode::Io, fmt::format("What the engine says cannot be written: {}.", std::strerror(problem)));
         std::array<std::byte, 4096> piece;

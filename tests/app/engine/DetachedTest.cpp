@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "app/workbench/engine/EngineLine.h"
+#include "app/workbench/engine/EngineQuestions.h"
 #include "app/workbench/engine/StartWords.h"
 #include "app/workbench/engine/detached/EngineFolder.h"
 #include "app/workbench/engine/detached/Journal.h"
@@ -236,6 +237,19 @@ TEST_F(Detached, GoesOnWithoutItsLineAndIsCaughtUpWith) {
     EXPECT_EQ(ear.losses(), storedLosses(defaultDatabasePath(), storedThere()[0].id));
     EXPECT_GT(summary.peakMemoryBytes, 0);
     waitUntilThereAreNone();
+}
+
+TEST_F(Detached, WhoAsksWhatIsThereIsToldWhatTrainsThere) {
+    Ear ear;
+    const auto run = start(askedThere(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    const auto found = EngineQuestions::findOut({STEPSCOPE_CLI, "engine"});
+    ASSERT_TRUE(found) << found.error().sentence;
+    EXPECT_THAT(found->going, Contains(AllOf(HasSubstr(onlyEngine() + ": "), HasSubstr("session 1"))));
+    run->send(Stop{});
+    (void)run->wait();
+    waitUntilThereAreNone();
+    EXPECT_THAT(EngineQuestions::findOut({STEPSCOPE_CLI, "engine"})->going, IsEmpty());
 }
 
 TEST_F(Detached, AMachineThatSuddenlyPrintsABannerIsToldAndTriedAgain) {

@@ -1,6 +1,7 @@
 // A run that is trained by the command line's program as a process of its own: the same run as in this process, whatever becomes of that process, and
 // one sentence for whatever else may answer in its place. Real processes. CTest.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -39,6 +40,23 @@ TEST_F(EngineApart, TrainsTheSameRunAsThisProcessBitForBit) {
     EXPECT_TRUE(children().empty());
 }
 
+TEST_F(EngineApart, ASessionThatAnotherMachineTrainedIsStoredWithItsName) {
+    Ear ear;
+    RunRequest request = asked(3);
+    request.engineElsewhere = true;
+    const RunSummary summary = start(request, ear)->wait();
+    ASSERT_EQ(summary.state, RunState::Finished) << summary.why;
+    std::string own(256, '\0');
+    ASSERT_EQ(::gethostname(own.data(), own.size()), 0);
+    own = own.c_str();
+    ASSERT_EQ(stored().size(), 1u);
+    EXPECT_EQ(stored()[0].host, own);
+    EXPECT_EQ(ear.all<SessionStarted>()[0].info->machine->host, own);
+    const auto reader = SessionReader::open(path("sessions.db"));
+    ASSERT_TRUE(reader);
+    EXPECT_EQ((*reader)->info(summary.session)->machine->host, own);
+}
+
 TEST_F(EngineApart, ItsSessionIsStoredHereAsItWasTold) {
     Ear ear;
     RunRequest request = asked(12);
@@ -54,6 +72,7 @@ TEST_F(EngineApart, ItsSessionIsStoredHereAsItWasTold) {
     EXPECT_EQ(rows[0].name, "told");
     EXPECT_EQ(rows[0].state, RunState::Finished);
     EXPECT_EQ(rows[0].steps, 12);
+    EXPECT_THAT(rows[0].host, IsEmpty()) << "this machine";
     const auto states = ear.all<StateChanged>();
     EXPECT_EQ(std::ranges::count(states, RunState::Preparing, &StateChanged::state), 1) << "told once, when it was started";
     EXPECT_EQ(states.back().state, RunState::Finished);

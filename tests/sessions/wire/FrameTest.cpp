@@ -115,6 +115,19 @@ TEST(HelloFrame, OfTheSameProgramTellsItsMachine) {
     EXPECT_EQ(read->host, hostName());
 }
 
+TEST(HelloFrame, TellsWhatIsTrainedThereInFewPrintableWords) {
+    Hello said = ownHello({});
+    said.going = {"0123456789abcdef: session 1, a run", "\x1b[2Jgone " + std::string(1000, 'x')};
+    const auto read = helloFrom(hello(said));
+    ASSERT_TRUE(read) << read.error().sentence;
+    ASSERT_EQ(read->going.size(), 2U);
+    EXPECT_EQ(read->going[0], said.going[0]);
+    EXPECT_EQ(read->going[1].find('\x1b'), std::string::npos);
+    EXPECT_LE(read->going[1].size(), 400U);
+    said.going.assign(1000, "an engine");
+    EXPECT_EQ(helloFrom(hello(said))->going.size(), 10U);
+}
+
 TEST(HelloFrame, OfAnotherVersionIsRefusedByOneSentenceThatNamesBoth) {
     Hello other = ownHello({});
     other.program = "9.8.7";
@@ -125,7 +138,7 @@ TEST(HelloFrame, OfAnotherVersionIsRefusedByOneSentenceThatNamesBoth) {
     later.bytes().text("10.0");
     later.bytes().text("what nobody knows yet");
     EXPECT_THAT(helloFrom({.type = FrameType::Hello, .version = 7, .payload = later.take()}).error().sentence,
-                AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol 2)")));
+                AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol 3)")));
 }
 
 TEST(HelloFrame, OfAnotherBuildWithOtherFieldsIsRefused) {

@@ -41,7 +41,7 @@ protected:
         Machine rack{.cpu = "Rack CPU", .cores = 96, .memory = {400'000'000'000}, .instructions = {"avx2"}};
         rack.gpus.push_back({.name = "NVIDIA H100", .memory = {80'000'000'000}, .computeMajor = 9});
         options.engineWords = {STEPSCOPE_CLI, "engine"};
-        options.elsewhere = EngineElsewhere{options.engineWords, "gpu-rack", rack};
+        options.elsewhere = EngineElsewhere{options.engineWords, "gpu-rack", rack, {"0123456789abcdef: session 4, a long run"}};
         QSettings().clear();
         options.database = folder.filePath("s.db");
         place = std::make_unique<Workplace>(options);
@@ -95,6 +95,7 @@ TEST_F(EngineElsewhereInTheWindow, OffersThatMachinesDevicesAndSpeaksOfIt) {
     EXPECT_TRUE(says(panel(), "For gpu-rack: "));
     EXPECT_TRUE(QTest::qWaitFor([&] { return says(panel(), "of 80.0\u202FGB"); }, 30'000)) << "memory of its GPU";
     EXPECT_TRUE(logged("Runs are trained on gpu-rack: Rack CPU, 96 cores, 400"));
+    EXPECT_TRUE(logged("or by one that has gone: 0123456789abcdef: session 4, a long run."));
 }
 
 TEST_F(EngineElsewhereInTheWindow, WhatThisProcessWouldMeasureSaysThatItIsNotMeant) {

@@ -24,6 +24,7 @@ struct SessionRow {
     double loss = kUnknown;
     double validationLoss = kUnknown;
     std::vector<std::pair<QString, QString>> config;
+    QString host;                 // of another machine that trained it
     bool severalWorkers = false;  // trained it, and what each took is stored
     bool here = false;            // the live run of this window
 

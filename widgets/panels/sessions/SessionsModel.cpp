@@ -16,6 +16,7 @@ bool same(double a, double b) {
 QString tooltip(const SessionRow& row) {
     QStringList lines{row.name, "session " + QString::number(row.id) + ", " + toString(row.state),
                       "started " + absoluteTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs))};
+    if (!row.host.isEmpty()) lines << "trained on " + row.host;
     if (!row.why.isEmpty()) lines << row.why;
     if (row.kind != SessionKind::Run)
         lines << QString("an %1: a double click shows it on the page Compare").arg(toString(row.kind));
@@ -36,7 +37,7 @@ bool SessionRow::operator==(const SessionRow& other) const {
     return id == other.id && kind == other.kind && name == other.name && notes == other.notes && tags == other.tags && state == other.state &&
            why == other.why && startedUnixMs == other.startedUnixMs && steps == other.steps && same(msPerStep, other.msPerStep) &&
            same(tokensPerSecond, other.tokensPerSecond) && same(loss, other.loss) && same(validationLoss, other.validationLoss) &&
-           config == other.config && severalWorkers == other.severalWorkers && here == other.here;
+           config == other.config && host == other.host && severalWorkers == other.severalWorkers && here == other.here;
 }
 
 void SessionsModel::setRows(std::vector<SessionRow> rows) {
@@ -114,7 +115,7 @@ bool SessionsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
 
 bool holdsWords(const SessionRow& session, const QStringList& words) {
     if (words.isEmpty()) return true;
-    QStringList places{session.name, toString(session.state), toString(session.kind), session.notes};
+    QStringList places{session.name, toString(session.state), toString(session.kind), session.notes, session.host};
     places += session.tags;
     for (const auto& [key, value] : session.config) places << key + "=" + value;
     return std::ranges::all_of(words, [&](const QString& word) {
