@@ -116,7 +116,7 @@ __attribute__((noinline)) void panel(const PackedRows& weights, const QuantisedR
         for (int b = 0; b < B; ++b)
 #pragma GCC unroll 2
             for (int v = 0; v < kVectors; ++v) sums[b][v] = sums[b][v] * all(x.scales[first + b]);
-        putSums<B>(products, weights.rows, row + within, first, weights.scales, sums);
+        putSums(products, weights.rows, row + within, first, weights.scales, sums);
     }
 }
 

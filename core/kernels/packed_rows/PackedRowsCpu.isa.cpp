@@ -28,13 +28,19 @@ struct Bytes {
     static STEPSCOPE_INLINE void read(const Place* at, Vec (&w)[1]) { w[0] = load(at); }
 };
 
+// Whether register v of a place begins a line of memory: what is asked for is a line.
+template <class Kind>
+constexpr bool beginsLine(int v) {
+    return v == 0 || v * kLanes * static_cast<i64>(sizeof(typename Kind::Place)) % 64 == 0;
+}
+
 // One place of a panel, with column k of B rows of activations and the columns behind it that the place holds.
-template <class Kind, int B>
-STEPSCOPE_INLINE void place(const typename Kind::Place* at, const float* x, i64 xStride, i64 k, bool ahead, Vec (&sums)[B][kVectors]) {
-    Vec w[kVectors][Kind::columns];
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-        if (ahead && (v == 0 || sizeof(*at) == 4)) __builtin_prefetch(reinterpret_cast<const char*>(at + v * kLanes) + kAheadBytes, 0, 3);
+template <class Kind, int B, int V>
+STEPSCOPE_INLINE void place(const typename Kind::Place* at, const float* x, i64 xStride, i64 k, bool ahead, Vec (&sums)[B][V]) {
+    Vec w[V][Kind::columns];
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) {
+        if (ahead && beginsLine<Kind>(v)) __builtin_prefetch(reinterpret_cast<const char*>(at + v * kLanes) + kAheadBytes, 0, 3);
         Kind::read(at + v * kLanes, w[v]);
     }
 #pragma GCC unroll 8
@@ -42,16 +48,16 @@ STEPSCOPE_INLINE void place(const typename Kind::Place* at, const float* x, i64 
 #pragma GCC unroll 2
         for (int e = 0; e < Kind::columns; ++e) {
             const Vec factor = all(x[b * xStride + k + e]);
-#pragma GCC unroll 2
-            for (int v = 0; v < kVectors; ++v) sums[b][v] = fma(w[v][e], factor, sums[b][v]);
+#pragma GCC unroll 8
+            for (int v = 0; v < V; ++v) sums[b][v] = fma(w[v][e], factor, sums[b][v]);
         }
 }
 
 // An odd last column, whose neighbour in the word is a zero.
-template <int B>
-STEPSCOPE_INLINE void oddPlace(const std::uint32_t* at, const float* x, i64 xStride, i64 k, Vec (&sums)[B][kVectors]) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
+template <int B, int V>
+STEPSCOPE_INLINE void oddPlace(const std::uint32_t* at, const float* x, i64 xStride, i64 k, Vec (&sums)[B][V]) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) {
         Vec w[2];
         Pairs::read(at + v * kLanes, w);
 #pragma GCC unroll 8
@@ -59,29 +65,30 @@ STEPSCOPE_INLINE void oddPlace(const std::uint32_t* at, const float* x, i64 xStr
     }
 }
 
-// B rows of activations with kBlockRows rows of a panel, of which `at` is the first, each sum in U parts.
-template <class Kind, int B, int U>
-STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const float* x, i64 xStride, Vec (&sums)[B][kVectors]) {
+// B rows of activations with V registers of rows of a panel, of which `at` is the first, each sum in U parts.
+template <class Kind, int B, int V, int U>
+STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const float* x, i64 xStride, Vec (&sums)[B][V]) {
     constexpr i64 kEach = Kind::columns;
-    Vec parts[U][B][kVectors];
+    constexpr i64 kPanelBytes = kPanelRows * sizeof(typename Kind::Place);  // of a column or two
+    Vec parts[U][B][V];
 #pragma GCC unroll 4
     for (int u = 0; u < U; ++u)
 #pragma GCC unroll 8
         for (int b = 0; b < B; ++b)
-#pragma GCC unroll 2
-            for (int v = 0; v < kVectors; ++v) parts[u][b][v] = zero();
+#pragma GCC unroll 8
+            for (int v = 0; v < V; ++v) parts[u][b][v] = zero();
     i64 k = 0;
     for (; k + U * kEach <= columns; k += U * kEach, at += U * kPanelRows)
 #pragma GCC unroll 4
-        for (int u = 0; u < U; ++u) place<Kind, B>(at + u * kPanelRows, x, xStride, k + u * kEach, sizeof(*at) == 4 || u % 2 == 0, parts[u]);
-    for (; k + kEach <= columns; k += kEach, at += kPanelRows) place<Kind, B>(at, x, xStride, k, false, parts[0]);
+        for (int u = 0; u < U; ++u) place<Kind>(at + u * kPanelRows, x, xStride, k + u * kEach, u * kPanelBytes % 64 == 0, parts[u]);
+    for (; k + kEach <= columns; k += kEach, at += kPanelRows) place<Kind>(at, x, xStride, k, false, parts[0]);
     if constexpr (kEach == 2) {
-        if (k < columns) oddPlace<B>(at, x, xStride, k, parts[0]);
+        if (k < columns) oddPlace(at, x, xStride, k, parts[0]);
     }
 #pragma GCC unroll 8
     for (int b = 0; b < B; ++b)
-#pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 8
+        for (int v = 0; v < V; ++v) {
             sums[b][v] = parts[0][b][v];
 #pragma GCC unroll 4
             for (int u = 1; u < U; ++u) sums[b][v] = sums[b][v] + parts[u][b][v];
@@ -91,12 +98,13 @@ STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const f
 // Rows [first, first + B) of the activations with one panel.
 template <class Kind, int B>
 __attribute__((noinline)) void panel(const PackedRows& weights, const RowProducts& products, i64 row, const void* data, i64 first) {
+    constexpr int V = kWide<B>;
     const auto* places = static_cast<const typename Kind::Place*>(data);
     const i64 left = weights.rows - row;
-    for (i64 within = 0; within < kPanelRows && within < left; within += kBlockRows) {
-        Vec sums[B][kVectors];
-        block<Kind, B, kParts<B>>(places + within, weights.columns, products.x + first * products.xStride, products.xStride, sums);
-        putSums<B>(products, weights.rows, row + within, first, weights.scales, sums);
+    for (i64 within = 0; within < kPanelRows && within < left; within += V * kLanes) {
+        Vec sums[B][V];
+        block<Kind, B, V, kWideParts<B>>(places + within, weights.columns, products.x + first * products.xStride, products.xStride, sums);
+        putSums(products, weights.rows, row + within, first, weights.scales, sums);
     }
 }
 
@@ -161,7 +169,7 @@ __attribute__((noinline)) void halfBytesPanel(const PackedRows& weights, const R
         Vec sums[B][kVectors];
         halfBytesBlock<B, kParts<B>>(bytes + within % HalfBytes::kBytes, within >= HalfBytes::kBytes, scales + within, weights.columns,
                                      products.x + first * products.xStride, products.xStride, sums);
-        putSums<B>(products, weights.rows, row + within, first, nullptr, sums);
+        putSums(products, weights.rows, row + within, first, nullptr, sums);
     }
 }
 

@@ -21,11 +21,25 @@ constexpr int kParts = B == 1   ? 4
                        : B == 2 ? 2
                                 : 1;
 
-// Where the sums of a block go: rows of the weights from `row` on, B rows of activations from `first` on.
+// With few rows of activations there are registers for more rows of the weights at a time, up to a whole panel: then memory is read from one end to
+// the other, and not every second line of it first.
+constexpr int kFewSums = 8;
 template <int B>
-STEPSCOPE_INLINE void putSums(const RowProducts& products, i64 rows, i64 row, i64 first, const float* scales, const Vec (&sums)[B][kVectors]) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
+constexpr int vectorsAtOnce() {
+    int vectors = kVectors;
+    while (2 * vectors * kLanes <= kPanelRows && 2 * vectors * B <= kFewSums) vectors *= 2;
+    return vectors;
+}
+template <int B>
+constexpr int kWide = vectorsAtOnce<B>();
+template <int B>
+constexpr int kWideParts = B* kWide<B> < kFewSums ? kFewSums / (B * kWide<B>) : 1;
+
+// Where the sums of a block go: rows of the weights from `row` on, B rows of activations from `first` on.
+template <int B, int V>
+STEPSCOPE_INLINE void putSums(const RowProducts& products, i64 rows, i64 row, i64 first, const float* scales, const Vec (&sums)[B][V]) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) {
         const i64 n = row + v * kLanes;
         if (n >= rows) break;
         const i64 lanes = rows - n < kLanes ? rows - n : kLanes;
