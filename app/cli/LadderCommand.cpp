@@ -21,12 +21,14 @@
 namespace stepscope::cli {
 namespace {
 
+constexpr const char *kUsualDelta = "1", *kUsualSeed = "1";
+
 struct LadderOptions {
     RunOptions base;
     std::string ladder, resume;
     bool noLeaveOneOut = false, noRecord = false, json = false, plan = false;
     // Texts, so that the range checks name the option.
-    std::string budget, delta = "1", seed = "1";
+    std::string budget, delta = kUsualDelta, seed = kUsualSeed;
     std::vector<std::string> reports;  // files
     LadderRequest request;
 };
@@ -35,6 +37,9 @@ struct LadderOptions {
 Status resume(LadderOptions& options, const Workbench& workbench) {
     if (!options.ladder.empty() || !options.base.words().empty() || options.noLeaveOneOut || options.request.pairs)
         return makeError(ErrorCode::BadInput, "--resume goes on with what the session asked; leave out the ladder's name and other settings.");
+    if (options.delta != kUsualDelta || options.seed != kUsualSeed || !options.request.tags.empty())
+        return makeError(ErrorCode::BadInput,
+                         "--resume keeps the session's --delta, --seed and tags, or its rows would not be of one kind; leave them out.");
     const auto id = parseSessionId(options.resume);
     if (!id) return id.error();
     auto request = resumedLadder(options.request.database, *id, workbench.machine());

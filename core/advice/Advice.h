@@ -20,6 +20,8 @@ struct Advice {
     // "Test it": side B has this key at this value; with besideItself the settings are measured beside themselves.
     std::string key, from, value;
     bool besideItself = false;
+    bool inSteps = true;  // timed steps tell of it; false: there is nothing to measure, and "Use it" takes the setting over
+    bool learns = false;  // it changes what is learnt: losses after equal time answer it, not the time of a step
 };
 
 }  // namespace stepscope

@@ -65,7 +65,9 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
             return "With the pairs that were left out for other programs' use of the machine, the verdict is another one; repeat it on a quieter "
                    "machine.";
         case PairedReason::RareSlowSteps:
-            return "It differs in rare slow steps: most steps are equal, the mean is not.";
+            return verdict.low > 1 || verdict.high < 1
+                       ? "It differs in rare slow steps: most steps say one thing, and the mean of all of them the opposite."
+                       : "It differs in rare slow steps: most steps are equal, the mean is not.";
         case PairedReason::WithinFloor:
             return std::isfinite(verdict.floor) ? fmt::format("One of them beside itself says as much here ({}): that is this machine's, not theirs.",
                                                               floorWords(verdict.floor, 1))

@@ -148,6 +148,12 @@ Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rule
     if (judged.interval.holds(0) || !(narrow || look != VerdictLook::AfterAPair)) return judged;
     judged.reason = PairedReason::RebuildsDiffer;
     if (!judged.rebuilds.agree(judged.interval.centre)) return judged;
+    // Most steps are faster there and all of them together slower, or the other way round: people pay for all.
+    if (judged.rareSlowSteps && (judged.mean > 0) != (judged.interval.low > 0)) {
+        judged.settled = true;
+        judged.reason = PairedReason::RareSlowSteps;
+        return judged;
+    }
     judged.settled = narrow;
     judged.outcome = judged.interval.low > 0 ? PairedOutcome::Faster : PairedOutcome::Slower;
     judged.reason = PairedReason::None;

@@ -180,6 +180,7 @@ std::optional<LadderLeg> LadderCourse::next(double elapsed) {
             StudyRow& row = change(i);
             row.state = study::kSkipped;
             row.why = why;
+            if (row.role == study::kRung) m_kept = without(m_kept, m_slots[i].rungs);
             --left;
             continue;
         }

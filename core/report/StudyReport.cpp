@@ -89,6 +89,14 @@ void addPairs(Document& document, const StudyHistory& history) {
 void addLadder(Document& document, const StudyHistory& history) {
     const StudyBegan& began = *history.began();
     const StudyRow* top = history.find(study::kTop);
+    // With one rung that can be measured, the top is that rung.
+    const auto measured =
+        std::ranges::count_if(history.rows(), [](const StudyRow& row) { return row.role == study::kRung && row.state == study::kMeasured; });
+    const auto open =
+        std::ranges::count_if(history.rows(), [](const StudyRow& row) { return row.state == study::kWaiting || row.state == study::kRunning; });
+    if (top == nullptr && measured == 1)
+        for (const StudyRow& row : history.rows())
+            if (row.role == study::kRung && row.state == study::kMeasured) top = &row;
     if (top != nullptr && isRatio(top->ratio) && isRatio(top->low) && isRatio(top->high))
         document.blocks.push_back(
             Verdict{fmt::format("The top is {} as fast as the bottom, measured beside it.", times(top->ratio, top->low, top->high)),
@@ -98,8 +106,13 @@ void addLadder(Document& document, const StudyHistory& history) {
     else if (top != nullptr && isRatio(top->ratio))
         document.blocks.push_back(Verdict{fmt::format("Too few pairs to claim anything of the top beside the bottom; so far ×{:.3g}.", top->ratio),
                                           Verdict::Tone::Neutral});
-    else
+    else if (open > 0)
         document.blocks.push_back(Verdict{"It was ended before the top was measured beside the bottom.", Verdict::Tone::Neutral});
+    else if (top != nullptr && !top->why.empty())
+        document.blocks.push_back(Verdict{"The top was not measured beside the bottom: " + top->why, Verdict::Tone::Neutral});
+    else
+        document.blocks.push_back(Verdict{
+            measured == 0 ? "Nothing of this ladder can be measured here." : "The top was not measured beside the bottom.", Verdict::Tone::Neutral});
     document.blocks.push_back(barsOf(history, "times as fast as the rung below; the top: as the bottom", {study::kRung, study::kTop}));
     document.blocks.push_back(Heading{"Rung by rung"});
     document.blocks.push_back(ladderTable(history, "rung", "× the rung below", "× the bottom", {study::kBottom, study::kRung, study::kTop}));

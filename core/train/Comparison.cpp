@@ -25,6 +25,17 @@ namespace {
 
 constexpr std::array kArms{Arm::A, Arm::B};
 
+// Updates that float16 may leave out one after the other before nothing is expected of it any more; the scale halves with each.
+constexpr std::int64_t kMostLeftOut = 20;
+
+// Into the memory that it had there; of another form it has none.
+void keepInHostMemory(TrainState& kept, const TrainState& from) {
+    if (kept.has({.model = from.config, .device = at::kCPU, .eightBitMoments = from.eightBit()}))
+        kept.restore(from);
+    else
+        kept = from.clone(at::kCPU);
+}
+
 }  // namespace
 
 Comparison::Comparison(ComparisonSetup setup)
@@ -160,7 +171,7 @@ Status Comparison::buildOne(Arm arm) {
 // What this Program keeps of its State is fresh, and the device has nothing left to do for the other one.
 void Comparison::turnTo(Arm arm) {
     if (m_setup.swapStates && m_onDevice != arm) {
-        if (m_onDevice) of(*m_onDevice).state.restore(m_shared);
+        if (m_onDevice) keepInHostMemory(of(*m_onDevice).state, m_shared);
         m_shared.restore(of(arm).state);
         m_shared.convert(m_setup.factory->formOf(side(arm).plan, m_shared));
         m_onDevice = arm;
@@ -211,7 +222,9 @@ Status Comparison::carryOut(const BlockOrder& order) {
         times.steps.push_back((now - at).seconds());
         times.tokens += result.skipped ? 0 : result.tokens;
         at = now;
-        if (static_cast<std::int64_t>(times.steps.size()) >= order.steps && (now - counted).seconds() >= order.leastSeconds) break;
+        const auto made = static_cast<std::int64_t>(times.steps.size());
+        if (made < order.steps || (now - counted).seconds() < order.leastSeconds) continue;
+        if (times.tokens > 0 || made >= order.steps + kMostLeftOut) break;
     }
     device_memory::synchronise(device);
     const Reading end = read();

@@ -96,7 +96,11 @@ StepProgram* InRunExperiment::next(const TrainState& state) {
     if (m_concluded) return nullptr;
     // Of a run that does something else after every step no block is ever whole.
     if (elapsedSeconds() > kMostOverBudget * m_setup.rules.budgetSeconds + kGraceSeconds) {
-        conclude(state.updates, true);
+        conclude(state.updates, true,
+                 m_course.pairs().empty()
+                     ? "The run does something else after nearly every step (validation, a checkpoint, text), so that hardly a block "
+                       "was whole; let it do that less often while it measures."
+                     : "");
         return nullptr;
     }
     if (!m_order) {
@@ -202,7 +206,8 @@ void InRunExperiment::done(const TrainState& state, TimeNs duration, std::int64_
     m_steps.push_back(duration.seconds());
     m_tokens += tokens;
     const double seconds = std::accumulate(m_steps.begin(), m_steps.end(), 0.0);
-    if (static_cast<std::int64_t>(m_steps.size()) >= m_order->steps && seconds >= m_order->leastSeconds) finishBlock(state, loss);
+    // Steps whose updates float16 left out take time and train nothing: a block of them alone says nothing of a token.
+    if (static_cast<std::int64_t>(m_steps.size()) >= m_order->steps && seconds >= m_order->leastSeconds && m_tokens > 0) finishBlock(state, loss);
 }
 
 void InRunExperiment::finishBlock(const TrainState& state, double loss) {

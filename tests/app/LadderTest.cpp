@@ -79,6 +79,16 @@ TEST_F(LadderCli, RungsThatDoNothingOrCannotRunHereStayWithTheirReason) {
     EXPECT_TRUE(said["ratio"].is_null());
 }
 
+TEST_F(LadderCli, AFirstRungThatCannotRunLeavesTheOthers) {
+    const std::string file = write("first.yaml", "- batch-size=400000\n- zero-grad=zero\n");
+    const Finished finished = cli(words({file, "--json", "--budget", "6", "--set", "fusion=off"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    EXPECT_NE(said["rows"][1]["state"], "measured");
+    EXPECT_FALSE(said["rows"][1]["why"].get<std::string>().empty());
+    EXPECT_EQ(said["rows"][2]["state"], "measured");
+}
+
 TEST_F(LadderCli, APlanSaysWhatItsStepsTookHereWhereTheyWereTimed) {
     const Finished before = cli(words({two(), "--plan"}));
     ASSERT_EQ(before.exitCode, 0) << before.err;

@@ -19,7 +19,8 @@ std::string sizeOr(std::int64_t bytes, const char* otherwise) {
 }
 
 std::string testWords(const Advice& advice, const std::string& testLine) {
-    return advice.besideItself ? testLine + " --aa" : testLine + " --b " + shellWord(advice.key + "=" + advice.value);
+    if (advice.besideItself) return testLine + " --aa";
+    return testLine + " --b " + shellWord(advice.key + "=" + advice.value) + (advice.learns ? " --loss-after 60" : "");
 }
 
 Json machineJson(const Machine& machine) {
@@ -68,7 +69,7 @@ Json adviceJson(const Diagnosis& found, const std::string& testLine) {
                        {"threshold", advice.threshold},
                        {"evidence", std::move(evidence)},
                        {"test", advice.besideItself ? Json(nullptr) : Json(advice.key + "=" + advice.value)},
-                       {"ab", testWords(advice, testLine)}});
+                       {"ab", advice.inSteps ? Json(testWords(advice, testLine)) : Json(nullptr)}});
     }
     return all;
 }
@@ -222,7 +223,10 @@ std::string diagnoseText(const Diagnosis& found, const std::string& testLine) {
         text += fmt::format("{:2}. {} ({})\n    {}\n    Because:", ++place, advice.title, advice.rule, advice.sentence);
         for (std::size_t i = 0; i < advice.evidence.size(); ++i)
             text += fmt::format("{} {} {}", i == 0 ? "" : ";", advice.evidence[i].name, advice.evidence[i].text);
-        text += fmt::format("\n    Speaks when: {}\n    Test it: {}\n", advice.threshold, testWords(advice, testLine));
+        text += fmt::format("\n    Speaks when: {}\n    ", advice.threshold);
+        // Steps alone are timed: of what happens between them there is nothing to measure.
+        text += advice.inSteps ? fmt::format("Test it: {}\n", testWords(advice, testLine))
+                               : fmt::format("Use it: --set {}\n", shellWord(advice.key + "=" + advice.value));
     }
     return printable(text, true);
 }

@@ -19,6 +19,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kLookSeconds = 10, kBatchSeconds = 60;
+constexpr double kLossSeconds = 60;  // of training, where what is learnt is the question
 const char* kAdviceChapter = "advice.md";
 
 // Settings of which a look would find the same.
@@ -168,6 +169,8 @@ void DiagnoseWiring::findBatch() {
 // As `lr-range` does it, but on the page Live, where the curve is drawn and the rate it suggests is marked.
 void DiagnoseWiring::findRate() {
     if (m_looking || m_runs.busy() || m_runs.workbench() == nullptr) return;
+    if (!m_runs.taken().isEmpty()) return m_running.say(m_runs.taken(), false);
+    if (m_stage.replaying()) Q_EMIT m_running.returnToLive();
     RunConfig config = settings();
     config.schedule = "range-test";
     config.minLr = 1e-6;
@@ -177,10 +180,9 @@ void DiagnoseWiring::findRate() {
     RunRequest request;
     request.config = std::move(config);
     request.name = "learning rate range test";
-    request.database = m_reader.database();
     m_panels.pages.setCurrentIndex(0);
     m_running.say("A range test: the rate rises from 1e-6 to 1 over 200 steps; where the loss falls most steeply is marked at its end.", false);
-    m_runs.start(std::move(request));
+    m_running.start(std::move(request));
 }
 
 // What the chart marks, offered where it can be taken over.
@@ -212,8 +214,10 @@ void DiagnoseWiring::use(const QString& wantedKey, const QString& wantedValue) {
 void DiagnoseWiring::test(int advice) {
     if (advice < 0 || static_cast<std::size_t>(advice) >= m_view.advice.size() || m_runs.busy() || m_looking) return;
     const Advice& chosen = m_view.advice[static_cast<std::size_t>(advice)];
+    if (!chosen.inSteps) return use(QString::fromStdString(chosen.key), QString::fromStdString(chosen.value));
     CompareQuestion question;
     question.same = chosen.besideItself;
+    if (chosen.learns) question.lossSeconds = kLossSeconds;
     if (!chosen.besideItself) question.differences.push_back({chosen.key, chosen.from, chosen.value});
     Q_EMIT testRequested(question);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope {
@@ -88,6 +89,8 @@ std::vector<Advice> advise(const Registry& registry, const AdviceFacts& facts) {
                 advice.key = change->first;
                 advice.from = textOf(facts.plan.config, change->first);
                 advice.value = change->second;
+                advice.inSteps = isInTimedSteps(advice.key);
+                advice.learns = isOfLearning(advice.key);
                 break;
             }
         }

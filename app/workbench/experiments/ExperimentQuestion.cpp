@@ -1,9 +1,11 @@
 #include "app/workbench/experiments/ExperimentQuestion.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include "core/data/Hash128.h"
@@ -16,6 +18,10 @@ namespace {
 
 // Both arms draw from one source of batches.
 const std::set<std::string> kDataKeys{"data", "tokenizer", "validation-fraction", "validation", "separator", "vocabulary"};
+
+// What a run does between its steps, and how long it goes on.
+const std::set<std::string> kBetweenSteps{"steps", "validation-every", "validation-tokens", "checkpoint-every", "checkpoint-at-end",
+                                          "keep",  "keep-best",        "early-stopping",    "sample-every"};
 
 std::string sectionOf(const std::string& key) {
     const auto& keys = configKeys();
@@ -49,10 +55,23 @@ std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b) 
     return all;
 }
 
+bool isInTimedSteps(const std::string& key) {
+    return !kBetweenSteps.contains(key);
+}
+
+bool isOfLearning(const std::string& key) {
+    return (sectionOf(key) == "schedule" && isInTimedSteps(key)) || key == "seed";
+}
+
 std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same) {
     const auto differing = differingKeys(a, b);
     if (same) return "";
     if (differing.empty()) return "A and B are the same configuration; --aa measures one beside itself.";
+    if (std::ranges::none_of(differing, isInTimedSteps, &DifferingKey::key))
+        return fmt::format(
+            "A and B differ in {} alone, which no step takes part in: what is timed are steps, without validation, checkpoints and text "
+            "between them.",
+            fmt::join(differing | std::views::transform(&DifferingKey::key), ", "));
     for (const auto& key : differing) {
         if (key.key == "init-partial")
             return "A and B take other parts of the weights that they begin with, and both train on one beginning; set one init-partial.";
@@ -72,7 +91,7 @@ std::string comparisonNotes(const RunConfig& a, const RunConfig& b, bool lossAtE
     const auto add = [&](const std::string& sentence) { notes += (notes.empty() ? "" : " ") + sentence; };
     std::string model, schedule;
     for (const auto& key : differingKeys(a, b)) {
-        std::string& into = sectionOf(key.key) == "model" ? model : sectionOf(key.key) == "schedule" || key.key == "seed" ? schedule : notes;
+        std::string& into = sectionOf(key.key) == "model" ? model : isOfLearning(key.key) || key.key == "steps" ? schedule : notes;
         if (&into != &notes) into += fmt::format("{}{}", into.empty() ? "" : ", ", key.key);
     }
     const BatchShape ofA = batchShape(a), ofB = batchShape(b);

@@ -6,6 +6,7 @@
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
+#include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
 #include "sessions/SessionStore.h"
 
@@ -95,8 +96,9 @@ LiveStudy::Outcome LiveLadder::study() {
         if (outcome.state == RunState::Failed && outcome.error.code == ErrorCode::Cancelled) {
             m_course.done(history, true);
         } else if (outcome.state == RunState::Failed) {
-            // Data that cannot be read stop everything, and are said once.
-            if (!opened()) return outcome;
+            // Data that cannot be read stop everything, and are said once; that they are too short for a rung's own context is that rung's matter.
+            const bool ofAll = outcome.error.subject.kind == Subject::Kind::Data && batchShape(*a).context == batchShape(*b).context;
+            if (!opened() && (ofAll || outcome.error.subject.kind == Subject::Kind::Database)) return outcome;
             m_course.failed(outcome.error.sentence, history);
             const StudyRow& row = m_course.rows()[static_cast<std::size_t>(leg->row)];
             say(LogLevel::Warning, fmt::format("{}: {}", row.name, outcome.error.sentence));

@@ -102,7 +102,7 @@ FlipEffect measureFlip(const FlipSides& sides) {
     effect.pageFaults = tested(&StepSample::pageFaults, &ShamFlip::pageFaults, true);
     effect.operations = change(&StepSample::operations);
     // What a Program holds and runs is its own, and does not vary; what does has to be tested.
-    for (Change* counted : {&effect.memory, &effect.operations}) counted->exact = effect.measured() && isSteady(*counted);
+    for (Change* counted : {&effect.memory, &effect.operations}) counted->exact = effect.complete() && isSteady(*counted);
     effect.machineBefore = sharesDuring(timeOf(sides.before), sides.machine);
     effect.machineAfter = sharesDuring(timeOf(sides.after), sides.machine);
     effect.machineChange = machineChangeOf(sides, effect);

@@ -6,6 +6,7 @@
 namespace stepscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class ExperimentQuestion : public ::testing::Test {
@@ -42,6 +43,19 @@ TEST_F(ExperimentQuestion, WeightsOfTheSettingAndOfTheOptionAreTheSameBeginning)
     EXPECT_EQ(key(), option);
     EXPECT_EQ(key({}, "/somewhere/gpt2"), option);
     EXPECT_EQ(key("/somewhere/step-0000005"), checkpoint) << "nothing of the setting is used beside a checkpoint";
+}
+
+TEST_F(ExperimentQuestion, WhatARunDoesBetweenItsStepsIsNoQuestionByItself) {
+    b.lr = a.lr;
+    b.keep = a.keep + 1;
+    b.switches["validation-every"] = std::int64_t{7};
+    a.switches["validation-every"] = std::int64_t{5};
+    EXPECT_THAT(whyNotComparable(a, b, false),
+                AllOf(HasSubstr("keep, validation-every alone"), HasSubstr("without validation, checkpoints and text")));
+    b.lr = 2 * a.lr;
+    EXPECT_EQ(whyNotComparable(a, b, false), "") << "beside something that is one";
+    EXPECT_TRUE(isOfLearning("lr") && isOfLearning("seed"));
+    EXPECT_FALSE(isOfLearning("steps") || isOfLearning("fusion") || isInTimedSteps("steps"));
 }
 
 TEST_F(ExperimentQuestion, SidesThatBeginOtherwiseAreNoQuestion) {

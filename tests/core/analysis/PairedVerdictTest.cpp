@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/PairedVerdict.h"
 
 namespace stepscope {
@@ -168,6 +169,22 @@ TEST(PairedVerdict, NamesRareSlowStepsInsteadOfCallingTheArmsEqual) {
     EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
     EXPECT_EQ(verdict.reason, PairedReason::RareSlowSteps);
     EXPECT_GT(verdict.ratio, 1.02);
+}
+
+// Nine pairs of ten say that B is faster, and in the tenth it stalls: people pay for that one too.
+TEST(PairedVerdict, ClaimsNothingWhereMostStepsSayOneThingAndTheMeanTheOpposite) {
+    for (const double side : {1.0, -1.0}) {
+        auto pairs = quiet(600, side * 0.02);
+        for (std::size_t i = 0; i < pairs.size(); i += 10) pairs[i].difference = side * -0.7;
+        for (const auto look : {VerdictLook::AfterAPair, VerdictLook::Stopped, VerdictLook::AtTheEnd}) {
+            const auto verdict = judgePairs(pairs, kRules, look);
+            EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
+            EXPECT_EQ(verdict.reason, PairedReason::RareSlowSteps);
+            EXPECT_EQ(verdict.ratio > 1, side < 0);
+            EXPECT_EQ(verdict.low > 1, side > 0);
+            EXPECT_NE(whyJudged(verdict, {}).find("the mean of all of them the opposite"), std::string::npos);
+        }
+    }
 }
 
 // --- whole experiments ----------------------------------------------------------------------------------------------

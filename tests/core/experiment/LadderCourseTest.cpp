@@ -101,6 +101,27 @@ TEST(LadderCourse, ARungThatBreaksOffIsLeftOutOfWhatIsBuiltOnIt) {
     EXPECT_DOUBLE_EQ(course.rows()[3].total, 4);
 }
 
+// What a rung needed broke off: it is left out, and what is above it does not stand on it.
+TEST(LadderCourse, ARungThatIsRefusedLateIsLeftOutOfWhatIsBuiltOnIt) {
+    const auto needsTheSecond = [](const RungSet&, const RungSet& b) -> std::string {
+        const auto has = [&b](std::size_t rung) { return std::ranges::find(b, rung) != b.end(); };
+        return has(1) || !has(2) ? "" : "it needs the second.";
+    };
+    Ladder four = threeRungs();
+    four.rungs.push_back(four.rungs.back());
+    LadderCourse course(four, {.leaveOneOut = false}, needsTheSecond);
+    course.next(0);
+    course.done(measured(2, 1.5, 2.5), false);
+    course.next(0);
+    course.failed("B diverged.", {});
+    const auto fourth = course.next(0);
+    ASSERT_TRUE(fourth);
+    EXPECT_EQ(course.rows()[3].why, "it needs the second.");
+    EXPECT_EQ(fourth->b, (RungSet{0, 3}));
+    course.done(measured(3, 2.5, 3.5), false);
+    EXPECT_EQ(course.next(0)->b, (RungSet{0, 3})) << "the top";
+}
+
 TEST(LadderCourse, PairsAreMeasuredOnRequestAndTheirCostIsKnownBefore) {
     LadderCourse course(threeRungs(), {.pairs = true}, everythingGoes);
     EXPECT_EQ(course.legs(), 9);

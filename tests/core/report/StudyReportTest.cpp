@@ -102,6 +102,18 @@ TEST(StudyReport, OfALadderThatWasCutOffClaimsNothingOfItsTop) {
     EXPECT_EQ(text.find("nan"), std::string::npos) << text;
 }
 
+TEST(StudyReport, OfALadderWithoutATopSaysWhatItsOneRungGivesOrThatNothingCouldBeMeasured) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder", .title = "mine"});
+    history.add(row(0, study::kBottom, study::kMeasured, "nothing"));
+    history.add(row(1, study::kRung, study::kSkipped, "TF32"));
+    EXPECT_NE(toMarkdown(studyReport(history, facts())).find("Nothing of this ladder can be measured here."), std::string::npos);
+    history.add(row(1, study::kRung, study::kMeasured, "half precision", 1.43));
+    const std::string text = toMarkdown(studyReport(history, facts()));
+    EXPECT_NE(text.find("The top is ×1.430"), std::string::npos) << text;
+    EXPECT_EQ(text.find("It was ended before"), std::string::npos) << text;
+}
+
 TEST(StudyReport, OfASearchSaysWhatItRecommendsAndWhyTheOthersWereNotChosen) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "tune", .title = "what is best here"});

@@ -40,13 +40,16 @@ AdviceCard::AdviceCard(const Advice& advice, QWidget* parent) : QFrame(parent), 
     texts->addWidget(sentenceLabel(Tone::Muted, evidenceText(advice)));
     layout->addLayout(texts, 1);
     m_what = advice.besideItself ? QString("Measures these settings beside themselves, on the page Compare")
-                                 : QString("Compares %1=%2 with %1=%3, on the page Compare")
-                                       .arg(adviceText(advice.key), adviceText(advice.from), adviceText(advice.value));
+             : !advice.inSteps   ? QString("Puts %1=%2 into the panel at the left; steps alone are timed, so there is nothing to measure")
+                                     .arg(adviceText(advice.key), adviceText(advice.value))
+                               : QString("Compares %1=%2 with %1=%3, on the page Compare")
+                                     .arg(adviceText(advice.key), adviceText(advice.from), adviceText(advice.value));
     auto* right = new QVBoxLayout;
     right->setSpacing(space(1) / 2);
-    m_test = new QPushButton("Test it");
+    const QString does = advice.inSteps ? QString("Test it") : QString("Use it");
+    m_test = new QPushButton(does);
     m_test->setAutoDefault(false);
-    m_test->setAccessibleName("Test it: " + adviceText(advice.title));
+    m_test->setAccessibleName(does + ": " + adviceText(advice.title));
     right->addWidget(m_test);
     const QString change = advice.besideItself ? QString("beside itself") : QString("%1=%2").arg(adviceText(advice.key), adviceText(advice.value));
     auto* setting = new ToneLabel(Tone::Muted, change);
