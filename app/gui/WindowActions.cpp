@@ -57,6 +57,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text; on the page Query run the query"},
         {"Esc", "end a query, close a replay, clear the search, leave a field of the page Text, Query or Inference"},
+        {"Ctrl+O", "import traces, logs or sessions"},
         {"F6, Shift+F6", "the next panel, the one before"},
         {"F10, Alt", "the menu"},
         {"F1", "the guide"},
@@ -116,6 +117,7 @@ void WindowActions::buildMenu() {
         connect(&m_running, &RunWiring::takesCommandsChanged, action, &QAction::setEnabled);
     };
     addThemes(menu->addMenu(lineIcon("theme"), "&Theme"));
+    add("file", "&Import…", QKeySequence("Ctrl+O"), [this] { Q_EMIT importRequested(); });
     add("export", "&Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
     add("note", "&Guide", QKeySequence(Qt::Key_F1), [this] { openGuide(); });
     add("keyboard", "&Keyboard", {}, [this] { m_overlay->open(); });

@@ -24,6 +24,7 @@ public:
 
 Q_SIGNALS:
     void demoRequested();
+    void importRequested();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

@@ -101,6 +101,7 @@ Workplace::Workplace(const Options& options)
     });
     connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::take);
     connect(&m_actions, &WindowActions::demoRequested, &m_demo, &DemoWiring::record);
+    connect(&m_actions, &WindowActions::importRequested, &m_import, &ImportWiring::choose);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {
         if (isError) return m_running.say(sentence, true);

@@ -23,6 +23,10 @@ MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWirin
     connect(&stage.live(), &LiveFeed::switchRefused, this, &MeasureWiring::refused);
     connect(&stage.live(), &LiveFeed::experimented, this, &MeasureWiring::take);
     connect(&stage.live(), &LiveFeed::started, this, &MeasureWiring::release);
+    // Whoever flips something else instead of answering has not agreed: the strip is of that flip from now on.
+    connect(&stage.live(), &LiveFeed::switchApplied, this, [this] {
+        if (m_asked && !m_begun && m_mayAgree) release();
+    });
     // The last event of a run: whatever of the measurement was still to come has come, or never will.
     connect(&stage.live(), &LiveFeed::stateChanged, this, [this](const StateChanged& change) {
         if (ended(change.state)) release();

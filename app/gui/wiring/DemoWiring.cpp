@@ -86,6 +86,7 @@ void DemoWiring::record() {
     if (recording()) return;
     if (m_runs.workbench() == nullptr) return m_running.say("The engine is starting; the demo sessions can be recorded when it has.", false);
     if (m_runs.elsewhere()) return m_running.say(m_runs.whyNotMeasured(), false);
+    if (!m_runs.taken().isEmpty()) return m_running.say(m_runs.taken(), false);
     if (m_runs.busy()) return m_running.say("The demo sessions would disturb what is running; they can be recorded when it has ended.", false);
     m_recording = std::make_shared<Recording>();
     m_recording->wiring = this;

@@ -1,6 +1,7 @@
 #include "app/gui/wiring/ImportWiring.h"
 
 #include <QDropEvent>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QMimeData>
 #include <QProgressDialog>
@@ -88,6 +89,12 @@ void ImportWiring::showProgress(const QString& file) {
 void ImportWiring::stopAll() {
     *m_stop = true;
     m_stop = std::make_shared<std::atomic<bool>>(false);
+}
+
+void ImportWiring::choose() {
+    import(QFileDialog::getOpenFileNames(
+        &m_panels.window, "Import traces, logs or sessions", {},
+        "Traces, logs and sessions (*.json *.gz *.perfetto-trace *.sqlite *.csv *.tsv *.log *.db *tfevents*);;All files (*)"));
 }
 
 void ImportWiring::import(const QStringList& files) {

@@ -30,6 +30,7 @@ public:
     ImportWiring(const Panels& panels, RunWiring& running, SessionsReader& reader, SessionsWiring& sessions, QObject* parent = nullptr);
     ~ImportWiring() override;
 
+    void choose();                          // asks which files
     void import(const QStringList& files);  // together one session; one import after the other
     bool importing() const { return m_importing > 0; }
     QProgressDialog* dialog() const { return m_dialog; }  // while something is imported

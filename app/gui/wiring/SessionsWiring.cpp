@@ -251,6 +251,7 @@ void SessionsWiring::askForMoreSteps(qint64 session, const SessionInfo& info, Ru
 
 void SessionsWiring::jump(qint64 step) {
     if (m_stage.replaying() && step > m_stage.replay().history()->numbers(1).step) m_replay.seekStep(step);
+    m_panels.pages.setCurrentWidget(&m_panels.livePage);
     m_panels.livePage.showStep(step);
 }
 

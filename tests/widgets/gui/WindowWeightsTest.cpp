@@ -54,6 +54,7 @@ TEST_F(WindowWeightsTest, AreLookedAtWhenTheyAreChosenAndTheirShapeIsTakenWithAC
     Q_EMIT window().sessions().runAgainRequested(1);
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 8000));
     EXPECT_EQ(live().config().init, "/models/gpt2") << "run again repeats it";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return button("Stop")->isEnabled(); }, 8000));
     press("Stop");
     ASSERT_TRUE(idle());
 }

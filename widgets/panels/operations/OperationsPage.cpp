@@ -104,7 +104,15 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
 void OperationsPage::setView(OperationsView view) {
     m_view = std::move(view);
     // An import of Nsight's has kernels alone: the other ways to group have no row of it.
-    if (m_view.totals.operations == 0 && m_view.totals.kernels > 0) m_by->setCurrentIndex(kByKernel);
+    // What a person chose stays; what was chosen for such a one goes with it.
+    const bool kernelsAlone = m_view.totals.operations == 0 && m_view.totals.kernels > 0;
+    if (kernelsAlone && m_by->currentIndex() != kByKernel) {
+        m_by->setCurrentIndex(kByKernel);
+        m_byChosen = true;
+    } else if (m_byChosen && !kernelsAlone && m_view.totals.operations > 0) {
+        m_byChosen = false;
+        if (m_by->currentIndex() == kByKernel) m_by->setCurrentIndex(0);
+    }
     showRows();
     showState();
 }

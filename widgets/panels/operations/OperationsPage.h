@@ -58,6 +58,7 @@ private:
     QPushButton *m_capture, *m_export;
     QSpinBox* m_steps;
     QComboBox* m_by;
+    bool m_byChosen = false;  // by this page, for a view that has kernels alone
     QLineEdit* m_filter;
     ToneLabel* m_sentence;
     OperationsTable* m_rows;

@@ -13,13 +13,29 @@ bool same(double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
 }
 
+QString whatItIs(SessionKind kind) {
+    switch (kind) {
+        case SessionKind::Run:
+            break;
+        case SessionKind::Trace:
+            return "imported: a double click shows it";
+        case SessionKind::Experiment:
+            return "an experiment: a double click shows it on the page Compare";
+        case SessionKind::Ladder:
+            return "a ladder: a double click shows it on the page Ladder";
+        case SessionKind::Tune:
+            return "a search: a double click shows it on the page Ladder";
+    }
+    return {};
+}
+
 QString tooltip(const SessionRow& row) {
     QStringList lines{row.name, "session " + QString::number(row.id) + ", " + toString(row.state),
                       "started " + absoluteTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs))};
     if (!row.host.isEmpty()) lines << "trained on " + row.host;
     if (!row.why.isEmpty()) lines << row.why;
     if (row.kind != SessionKind::Run)
-        lines << QString("an %1: a double click shows it on the page Compare").arg(toString(row.kind));
+        lines << whatItIs(row.kind);
     else
         lines << QString::fromStdString(format::count(row.steps)) + " steps" +
                      (std::isfinite(row.msPerStep) ? ", median " + QString::fromStdString(format::milliseconds(row.msPerStep)) + " a step"

@@ -173,7 +173,7 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("run"), "Replay", this, [this, row] { Q_EMIT replayRequested(row.id); });
     const bool ownSettings = row.kind != SessionKind::Trace;  // what was imported was not run here
     menu->addAction(lineIcon("again"), "Run again with these settings", this, [this, row] { Q_EMIT runAgainRequested(row.id); })
-        ->setEnabled(ownSettings);
+        ->setEnabled(row.kind == SessionKind::Run);
     menu->addAction(lineIcon("undo"), "Load these settings", this, [this, row] { Q_EMIT loadRequested(row.id); })->setEnabled(ownSettings);
     menu->addAction(lineIcon("note"), several.size() > 1 ? QString("Compare %1 sessions").arg(several.size()) : QString("Details"), this,
                     [this, several] { Q_EMIT compareRequested(several); });
@@ -185,13 +185,14 @@ void SessionsPanel::showMenu(const QPoint& at) {
     if (row.kind == SessionKind::Run || row.kind == SessionKind::Ladder || row.kind == SessionKind::Tune)
         menu->addAction(lineIcon("range"), "What was measured in it", this, [this, row] { Q_EMIT measurementsRequested(row.id); });
     QAction* resume = menu->addAction(lineIcon("resume"), "Resume from its last checkpoint", this, [this, row] { Q_EMIT resumeRequested(row.id); });
-    resume->setEnabled(over && ownSettings);
+    resume->setEnabled(over && row.kind == SessionKind::Run);
     menu->addSeparator();
     menu->addAction(lineIcon("rename"), "Rename", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Name); });
     menu->addAction(lineIcon("note"), "Note", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Note); });
     menu->addAction(lineIcon("tag"), "Tags", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Tags); });
     menu->addSeparator();
-    menu->addAction(lineIcon("flag"), "Checkpoints…", this, [this, row] { Q_EMIT checkpointsRequested(row.id, row.name); })->setEnabled(ownSettings);
+    menu->addAction(lineIcon("flag"), "Checkpoints…", this, [this, row] { Q_EMIT checkpointsRequested(row.id, row.name); })
+        ->setEnabled(row.kind == SessionKind::Run);
     menu->addAction(lineIcon("box"), "Captures…", this, [this, row] { Q_EMIT capturesRequested(row.id, row.name); });
     if (row.severalWorkers) menu->addAction(lineIcon("layers"), "Workers…", this, [this, row] { Q_EMIT workersRequested(row.id, row.name); });
     QMenu* exports = menu->addMenu(lineIcon("export"), "Export");
