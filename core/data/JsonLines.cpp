@@ -118,8 +118,7 @@ Error JsonLines::wrong(std::string_view what, std::string cause) const {
 Status JsonLines::check(std::string_view line) const {
     const std::size_t begin = line.find_first_not_of(kSpaces);
     if (begin != std::string_view::npos && line[begin] == '[')
-        return wrong(m_number == 1 ? "begins a JSON array, so this is no .jsonl: jq -c '.[]' makes one of it"
-                                   : "is a JSON array and not an object");
+        return wrong(m_number == 1 ? "begins a JSON array, so this is no .jsonl: jq -c '.[]' makes one of it" : "is a JSON array and not an object");
     if (begin != std::string_view::npos && line.size() > kLongestJsonLine) return tooLong();
     return {};
 }

@@ -26,7 +26,7 @@ public:
     // Behind all bytes: the last line may be without its end.
     Status end();
 
-    bool anyText() const { return m_anyText; }           // a document that is not empty
+    bool anyText() const { return m_anyText; }             // a document that is not empty
     std::int64_t mendedLines() const { return m_mended; }  // those in which half of a surrogate pair stood alone and was read as U+FFFD
 
 private:

@@ -140,7 +140,8 @@ Status eachPiece(const MappedFile& file, const std::string& path, const std::ato
             if (auto taken = take(piece); !taken) return taken.error();
             return true;
         };
-        return eachUnpacked(file.bytes(), path, [&cancelled] { return cancelled.load(); }, takeMore, most);
+        return eachUnpacked(
+            file.bytes(), path, [&cancelled] { return cancelled.load(); }, takeMore, most);
     }
     for (std::string_view left = file.bytes(); !left.empty(); left.remove_prefix(std::min(kPieceLooked, left.size()))) {
         if (cancelled) return cancelledReading(path);
@@ -182,7 +183,8 @@ Result<SourceText> readOne(const std::string& path, const Reading& reading) {
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
     TextSpool spool(reading.spoolFolder, reading.free);
-    const std::size_t most = spool.onlyInRam() ? std::min(kMostUnpacked, static_cast<std::size_t>(mostThatGrows(reading.free).count)) : std::string::npos;
+    const std::size_t most =
+        spool.onlyInRam() ? std::min(kMostUnpacked, static_cast<std::size_t>(mostThatGrows(reading.free).count)) : std::string::npos;
     if (isJsonLines(path) && !file->bytes().empty()) {
         Documents documents(spool, path, reading.free, reading.separator);
         JsonLines lines(path, [&documents](std::string_view text) { return documents.add(text); });

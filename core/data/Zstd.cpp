@@ -14,7 +14,7 @@ namespace {
 
 // No text packs so well: what does was made to fill the memory, or the disk.
 constexpr std::size_t kMostTimes = 1000, kUnasked = std::size_t{64} << 20;
-constexpr std::size_t kMostTimesOfMany = 100;  // of what is more than kMostUnpacked
+constexpr std::size_t kMostTimesOfMany = 100;                  // of what is more than kMostUnpacked
 constexpr std::size_t kPackedAtOnce = std::size_t{256} << 10;  // empty blocks give nothing, however many there are
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "core/events/ConfigNumbers.h"
 
+#include <set>
+#include <string>
+
 namespace stepscope {
 namespace {
 
@@ -28,6 +31,13 @@ double clipNorm(const RunConfig& config) {
     if (const auto* real = find<double>(config, "grad-clip")) return *real;
     const auto* whole = find<std::int64_t>(config, "grad-clip");
     return whole == nullptr ? 0 : static_cast<double>(*whole);
+}
+
+bool isInTimedSteps(const std::string& key) {
+    // What a run does between its steps, and how long it goes on.
+    static const std::set<std::string> between{"steps", "validation-every", "validation-tokens", "checkpoint-every", "checkpoint-at-end",
+                                               "keep",  "keep-best",        "early-stopping",    "sample-every"};
+    return !between.contains(key);
 }
 
 }  // namespace stepscope

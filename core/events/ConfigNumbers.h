@@ -2,6 +2,7 @@
 // what another version wrote, or what is absent, counts as 0. Whoever runs a configuration reads its RunPlan instead. Any thread.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "core/events/RunConfig.h"
 
@@ -17,5 +18,8 @@ void boundContext(RunConfig& config, std::int64_t positions);
 
 // The norm above which gradients are scaled down; 0 = they are not.
 double clipNorm(const RunConfig& config);
+
+// Whether timed steps may differ by a key: validation, checkpoints and text are kept out of them, and how many there are is the experiment's matter.
+bool isInTimedSteps(const std::string& key);
 
 }  // namespace stepscope

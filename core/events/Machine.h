@@ -27,7 +27,7 @@ struct Machine {
     std::vector<Gpu> gpus;
     std::string driver;                  // NVIDIA driver version, empty without one
     std::string whyNoCuda;               // a sentence when gpus is empty: "No NVIDIA driver is installed."
-    std::string host{};  // its name, where it is another machine than the one that stores the session (--engine-on); else empty
+    std::string host{};                  // its name, where it is another machine than the one that stores the session (--engine-on); else empty
     std::string whyNoProcessorEnergy{};  // a sentence where the processors do not tell what they use; empty where they do, and where nobody asked
 
     bool operator==(const Machine&) const = default;

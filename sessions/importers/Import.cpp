@@ -21,9 +21,9 @@
 #include "sessions/importers/NsightDatabase.h"
 #include "sessions/importers/PerfettoFile.h"
 #include "sessions/importers/ScalarLogs.h"
-#include "sessions/importers/SessionsFile.h"
 #include "sessions/importers/TraceBuilder.h"
 #include "sessions/record/EventMerge.h"
+#include "sessions/record/SessionsFile.h"
 
 namespace stepscope {
 namespace {

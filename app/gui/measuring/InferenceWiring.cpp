@@ -18,7 +18,8 @@ namespace stepscope {
 namespace {
 
 const char* kInferenceChapter = "inference.md";
-const char* kTaken = "Forms of the weights are being measured on the page Inference, and what begins beside it would end that; stop it first, or wait for its end.";
+const char* kTaken =
+    "Forms of the weights are being measured on the page Inference, and what begins beside it would end that; stop it first, or wait for its end.";
 constexpr std::chrono::milliseconds kLeastBetween{50};  // tellings
 
 QString plain(const std::string& text) {

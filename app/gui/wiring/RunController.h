@@ -47,7 +47,7 @@ public:
     // Something that is neither has the processors: why no run and no experiment can begin, a sentence; empty: nothing has.
     void setTaken(const QString& why);
     const QString& taken() const { return m_taken; }
-    const RunRequest& request() const { return m_request; }   // of the newest run
+    const RunRequest& request() const { return m_request; }  // of the newest run
     // Whether what kept that run from starting is where it would be stored; without recording it could.
     bool isAboutStorage(const Subject& subject) const;
 

@@ -4,6 +4,7 @@
 
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/ConfigNumbers.h"
 
 namespace stepscope {
 namespace {

@@ -19,10 +19,6 @@ namespace {
 // Both arms draw from one source of batches.
 const std::set<std::string> kDataKeys{"data", "tokenizer", "validation-fraction", "validation", "separator", "vocabulary"};
 
-// What a run does between its steps, and how long it goes on.
-const std::set<std::string> kBetweenSteps{"steps", "validation-every", "validation-tokens", "checkpoint-every", "checkpoint-at-end",
-                                          "keep",  "keep-best",        "early-stopping",    "sample-every"};
-
 std::string sectionOf(const std::string& key) {
     const auto& keys = configKeys();
     const auto found = std::ranges::find(keys, key, &ConfigKey::id);
@@ -53,10 +49,6 @@ std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b) 
         if (other != ofB.end() && other->second != value) all.push_back({key, value, other->second});
     }
     return all;
-}
-
-bool isInTimedSteps(const std::string& key) {
-    return !kBetweenSteps.contains(key);
 }
 
 bool isOfLearning(const std::string& key) {

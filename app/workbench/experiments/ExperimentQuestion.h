@@ -17,8 +17,6 @@ struct DifferingKey {
 };
 // Complete configurations; keys in their fixed order, without the preset's name.
 std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b);
-// Whether timed steps may differ by a key: validation, checkpoints and text are kept out of them, and how many there are is the experiment's matter.
-bool isInTimedSteps(const std::string& key);
 // Whether what is learnt differs by it: of the schedule, or the seed.
 bool isOfLearning(const std::string& key);
 

@@ -38,8 +38,9 @@ protected:
                             "\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPidFile none\n");
         std::ifstream hostKey(path("host.pub"));
         write("known", "gpu-rack " + std::string(std::istreambuf_iterator<char>(hostKey), {}));
-        write("client", "Host gpu-rack\n  User " + std::string(user->pw_name) + "\n  IdentityFile ${STEPSCOPE_TEST_KEY}\n  IdentitiesOnly yes\n  IdentityAgent none\n" +
-                            "  UserKnownHostsFile " + path("known") + "\n  ProxyCommand " + server + " -i -f " + path("server") + "\n");
+        write("client", "Host gpu-rack\n  User " + std::string(user->pw_name) +
+                            "\n  IdentityFile ${STEPSCOPE_TEST_KEY}\n  IdentitiesOnly yes\n  IdentityAgent none\n" + "  UserKnownHostsFile " +
+                            path("known") + "\n  ProxyCommand " + server + " -i -f " + path("server") + "\n");
         useKey("own");
         if (std::system(("ssh -F '" + path("client") + "' -o BatchMode=yes gpu-rack true >/dev/null 2>&1").c_str()) != 0)
             GTEST_SKIP() << "this system's sshd lets nobody in who starts it like this";
@@ -57,7 +58,10 @@ protected:
     void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
     void useKey(const std::string& name) const { ::setenv("STEPSCOPE_TEST_KEY", path(name).c_str(), 1); }
     std::vector<std::string> command(const std::string& behind = " --detach") const {
-        return {"ssh", "-F", path("client"), "-T", "-o", "BatchMode=yes", "gpu-rack", "XDG_DATA_HOME='" + path("there") + "' " STEPSCOPE_CLI " engine" + behind};
+        return {"ssh",          "-F",
+                path("client"), "-T",
+                "-o",           "BatchMode=yes",
+                "gpu-rack",     "XDG_DATA_HOME='" + path("there") + "' " STEPSCOPE_CLI " engine" + behind};
     }
     std::string refusal() const {
         const auto found = EngineQuestions::findOut(command(""));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/workbench/experiments/ExperimentQuestion.h"
+#include "core/events/ConfigNumbers.h"
 
 namespace stepscope {
 namespace {

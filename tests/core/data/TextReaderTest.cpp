@@ -143,7 +143,8 @@ TEST(TextReader, ReadsTheFieldTextOfEveryLineOfJsonl) {
 
 // Where a piece ends is no matter: within a letter, an escape, a line's end.
 TEST(TextReader, ReadsJsonlAlikeHoweverItComesInPieces) {
-    const std::string all = "{\"text\": \"gr\u00fc\u00df\\n\\ud83d\\ude00\", \"id\": 1}\r\n \n  {\"text\": \"\\ud800\"}\n\n{\"id\": 2, \"text\": \"two\"}";
+    const std::string all =
+        "{\"text\": \"gr\u00fc\u00df\\n\\ud83d\\ude00\", \"id\": 1}\r\n \n  {\"text\": \"\\ud800\"}\n\n{\"id\": 2, \"text\": \"two\"}";
     const auto documentsOf = [&all](std::size_t piece) {
         std::vector<std::string> documents;
         JsonLines lines("d.jsonl", [&documents](std::string_view text) {
@@ -172,7 +173,8 @@ TEST(TextReader, PutsJsonlAndWhatIsPackedIntoAFileWhereTheMemoryHasNoRoom) {
         return out;
     };
     const std::string documents = std::string(600, 'a') + "\n\n" + std::string(600, 'a');
-    for (const auto& [path, expected] : {std::pair(folder.write("d.jsonl", lines), documents), {folder.write("d.jsonl.zst", packed(lines)), documents},
+    for (const auto& [path, expected] : {std::pair(folder.write("d.jsonl", lines), documents),
+                                         {folder.write("d.jsonl.zst", packed(lines)), documents},
                                          {folder.write("t.txt.zst", packed(text)), text}}) {
         EXPECT_FALSE(readText(path, kNeverCancelled, {2000}).ok()) << path;
         const auto read = readText(path, kNeverCancelled, {2000}, Separator::BlankLine, folder.path("cache"));

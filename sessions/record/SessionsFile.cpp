@@ -1,4 +1,4 @@
-#include "sessions/importers/SessionsFile.h"
+#include "sessions/record/SessionsFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
