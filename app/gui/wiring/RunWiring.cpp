@@ -131,8 +131,7 @@ void RunWiring::sayOfElsewhere(const EngineElsewhere& elsewhere) {
     say(QString::fromStdString("Runs are trained on " + machineWords(elsewhere.host, elsewhere.machine) + '.'), false);
     for (const std::string& one : elsewhere.going)
         say(QString("There an engine trains already, begun by another window or by one that has gone: %1. It is recorded there; on that machine "
-                    "\"stepscope-cli engine "
-                    "--stop %2\" stops it.")
+                    "\"stepscope-cli engine --stop %2\" stops it.")
                 .arg(QString::fromStdString(one), QString::fromStdString(one.substr(0, one.find(':')))),
             false);
 }
