@@ -2,6 +2,7 @@
 # ONCE: where the environment's STEPSCOPE_TEST_OBJECTS names another build that is up to date, its objects are linked instead of compiling the same again:
 # packaging/test does so for the sanitizers' build, whose tests are compiled without sanitizers all the same (BuildTime.cmake). For tests that are compiled
 # alike in every build: no file of the build folder is named in them, and whether a sanitizer watches is asked as they run (tests/support/Sanitized.h).
+# stepscope_test_program(NAME [ONCE] PCH pch SOURCES ...): only the program, for what links otherwise or is known to CTest otherwise.
 # stepscope_test_objects(NAME [PCH]): how the objects of a test program are compiled.
 # stepscope_suites(PROGRAM [PREFIX p] [WITHOUT test...] [LABELS ...] [ENVIRONMENT ...]): its tests for CTest, one entry a suite: to start a program that loads LibTorch
 # or Qt takes longer than most tests. A test is run alone by the program itself: PROGRAM --gtest_filter=Suite.Test.
@@ -42,8 +43,8 @@ function(stepscope_test_objects name)
   endif()
 endfunction()
 
-function(stepscope_test name)
-  cmake_parse_arguments(TEST "ONCE" "" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+function(stepscope_test_program name)
+  cmake_parse_arguments(TEST "ONCE" "PCH" "SOURCES" ${ARGN})
   set(list ${CMAKE_CURRENT_BINARY_DIR}/${name}.objects)
   if(TEST_ONCE AND DEFINED ENV{STEPSCOPE_TEST_OBJECTS})
     file(RELATIVE_PATH place ${CMAKE_BINARY_DIR} ${list})
@@ -55,11 +56,20 @@ function(stepscope_test name)
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   else()
     add_executable(${name} ${TEST_SOURCES})
-    stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
+    stepscope_test_objects(${name} ${TEST_PCH})
     if(TEST_ONCE)
       file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}>,\n>\n")
     endif()
   endif()
+endfunction()
+
+function(stepscope_test name)
+  cmake_parse_arguments(TEST "ONCE" "" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  set(once "")
+  if(TEST_ONCE)
+    set(once ONCE)
+  endif()
+  stepscope_test_program(${name} ${once} PCH ${STEPSCOPE_TEST_PCH} SOURCES ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   stepscope_suites(${name} LABELS ${TEST_LABELS} ENVIRONMENT ${TEST_ENVIRONMENT})
 endfunction()

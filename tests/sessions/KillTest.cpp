@@ -24,9 +24,10 @@ using namespace stepscope::test;
 namespace {
 
 pid_t start(const std::string& database, const std::string& log) {
+    const std::string program = besideThis("record_steps");
     const pid_t child = ::fork();
     if (child == 0) {
-        ::execl(STEPSCOPE_RECORD_STEPS, STEPSCOPE_RECORD_STEPS, database.c_str(), log.c_str(), nullptr);
+        ::execl(program.c_str(), program.c_str(), database.c_str(), log.c_str(), nullptr);
         ::_exit(127);
     }
     return child;

@@ -295,6 +295,10 @@ std::string pragma(const std::string& database, const std::string& name) {
     return connection.execAndGet("PRAGMA " + name).getString();
 }
 
+std::string besideThis(const std::string& name) {
+    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
+}
+
 std::string contentOf(const std::string& path) {
     std::ostringstream all;
     all << std::ifstream(path, std::ios::binary).rdbuf();

@@ -56,6 +56,8 @@ std::vector<Event> storedEvents(const std::string& database, std::int64_t sessio
 std::vector<std::int64_t> stepsOf(const std::vector<Event>& events);
 std::string pragma(const std::string& database, const std::string& name);  // first value, read with a connection of its own
 std::string contentOf(const std::string& path);
+// A program or a library that is built beside this test: the path of no build is in its code (packaging/cmake/StepscopeTests.cmake).
+std::string besideThis(const std::string& name);
 void writeFile(const std::string& path, const std::string& content);
 
 bool eventually(const std::function<bool()>& holds, double seconds = 20);

@@ -93,7 +93,7 @@ int comparedSteps(const Setting& setting, const std::string& amp) {
     // Where the processor has no products in bf16, LibTorch's take seconds a step.
     const bool slow = amp == "bf16" && isaOfThisCpu() < Isa::Avx512Bf16;
     if (underSanitizer()) return slow ? 1 : 3;  // they look at addresses and threads, which every step uses alike, and make it many times as slow
-    if (slow) return setting.first == "fusion" ? 8 : 3;
+    if (slow) return setting.first == "fusion" ? 4 : 2;
     return setting.first == "fusion" ? 40 : 12;
 }
 
