@@ -83,7 +83,7 @@ Connection tryReading(const std::string& name, bool alone) {
     distrust(*database);
     // With exclusive locking the index of the write-ahead log is kept in memory instead of a -shm file.
     if (alone) database->exec("PRAGMA locking_mode = EXCLUSIVE");
-    database->execAndGet("SELECT count(*) FROM sessions").getInt64();  // the first read: finds a damaged or unreachable file now
+    SQLite::Statement(*database, "SELECT id FROM sessions LIMIT 1").executeStep();  // the first read: finds a damaged or unreachable file now
     return database;
 }
 

@@ -54,6 +54,12 @@ Result<FileHeader> inspect(const std::string& path) {
         return makeError(ErrorCode::BadInput, fmt::format("\"{}\" is not a file; choose a file for the session database (--db).", path));
     if (status.st_size == 0) return FileHeader{.exists = true};
 
+    // So would SQLite, of which these are read before the database.
+    std::error_code ignored;
+    const auto real = std::filesystem::canonical(path, ignored).string();
+    for (const char* end : {"-journal", "-wal", "-shm"})
+        if (::lstat((real + end).c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+            return makeError(ErrorCode::BadInput, fmt::format("\"{}{}\" is not a file, and SQLite keeps one there; remove it.", real, end));
     const auto header = readHeader(path);
     if (!header) return header.error();
     if (std::memcmp(header->data(), "SQLite format 3", 16) != 0) return sqliteError(path, SQLITE_NOTADB, "no SQLite header");

@@ -34,7 +34,7 @@ struct flock byteOf(std::int64_t session) {
 Result<SessionLock> SessionLock::take(const std::string& database, std::int64_t session) {
     const std::string path = lockPath(database);
     // Made with O_EXCL, so that a link which somebody left here leads nowhere.
-    int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int file = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0 && errno == ENOENT) file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     SessionLock lock(file);
@@ -47,7 +47,7 @@ Result<SessionLock> SessionLock::take(const std::string& database, std::int64_t 
 }
 
 bool SessionLock::held(const std::string& database, std::int64_t session) {
-    const SessionLock probe(::open(lockPath(database).c_str(), O_RDONLY | O_CLOEXEC));
+    const SessionLock probe(::open(lockPath(database).c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));  // a pipe there would be waited for
     if (probe.m_file < 0) return false;
     struct flock range = byteOf(session);
     return ::fcntl(probe.m_file, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;

@@ -53,7 +53,16 @@ Result<std::string> headOf(const std::string& path) {
     return head;
 }
 
-Result<FileKind> kindOf(const std::string& path) {
+// The session database itself, or what SQLite keeps beside it. To open and close one of them in this process would let go of the locks that its
+// recorder and readers hold: they belong to the process, whichever descriptor is closed.
+bool isOfDatabase(const std::string& database, const std::string& path) {
+    std::error_code ignored;
+    for (const char* end : {"", "-wal", "-shm", "-journal", ".lock"})
+        if (fs::equivalent(database + end, path, ignored)) return true;
+    return false;
+}
+
+Result<FileKind> kindOf(const std::string& path, const std::string& database) {
     std::error_code problem;
     const auto status = fs::status(path, problem);
     if (!fs::exists(status)) return refused(path, fmt::format("There is no file \"{}\"; check its name.", path), ErrorCode::NotFound);
@@ -63,6 +72,8 @@ Result<FileKind> kindOf(const std::string& path) {
             path, fmt::format("\"{0}\" is a report that only Nsight Systems reads; run: nsys export --type sqlite \"{0}\" and import the .sqlite "
                               "file that it makes.",
                               path));
+    if (isOfDatabase(database, path))
+        return refused(path, fmt::format("\"{}\" is the file that sessions are stored in here; its sessions are in the list already.", path));
     const auto read = headOf(path);
     if (!read) return read.error();
     const std::string& head = *read;
@@ -127,7 +138,7 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
         if (auto good = checkSessionName(request.name); !good) return good.error();
     std::vector<FileKind> kinds;
     for (const auto& file : request.files) {
-        const auto kind = kindOf(file);
+        const auto kind = kindOf(file, request.database);
         if (!kind) return kind.error();
         kinds.push_back(*kind);
     }

@@ -20,6 +20,8 @@ void fields(auto& io, Like<SessionInfo> auto& i) {
     io("validation_tokens", i.validationTokens);
     io("first_step", i.firstStep);
     io("resumed_from", i.resumedFrom);
+    io("workers", i.workers);
+    io("link", i.link);
 }
 
 void fields(auto& io, Like<Error> auto& e) {

@@ -59,6 +59,10 @@ public:
     void operator()(const char* name, const Value& v);
     void operator()(const char* name, const RunConfig& v);
     void operator()(const char* name, const Machine& v);
+    void operator()(const char* name, const LinkTime& v) {
+        (*this)(name, v.bytes);
+        (*this)(name, v.seconds);
+    }
     void operator()(const char* name, const std::shared_ptr<const std::vector<CapturedOperation>>& v);
     template <class T>
     void operator()(const char* name, const std::optional<T>& v) {
@@ -95,6 +99,10 @@ public:
     void operator()(const char* name, Value& v);
     void operator()(const char* name, RunConfig& v);
     void operator()(const char* name, Machine& v);
+    void operator()(const char* name, LinkTime& v) {
+        (*this)(name, v.bytes);
+        (*this)(name, v.seconds);
+    }
     void operator()(const char* name, std::shared_ptr<const std::vector<CapturedOperation>>& v);
     template <class T>
     void operator()(const char* name, std::optional<T>& v) {

@@ -269,6 +269,24 @@ TEST_F(HostileFile, IsMadeForItsOwnerAlone) {
     EXPECT_EQ(files, 4u) << "nothing is left of making them";
 }
 
+TEST_F(HostileFile, APipeBesideItIsNotWaitedFor) {
+    record("first");
+    for (const char* end : {".lock", "-journal"}) {
+        std::filesystem::remove(path + end);
+        ASSERT_EQ(::mkfifo((path + end).c_str(), 0600), 0);
+        const auto reader = SessionReader::open(path);
+        EXPECT_EQ(reader.ok(), std::string(end) == ".lock");
+        if (reader) {
+            EXPECT_EQ((*reader)->list()->size(), 1u) << end;
+        }
+        if (std::string(end) == "-journal") {
+            ASSERT_FALSE(reader);
+            EXPECT_NE(reader.error().sentence.find("s.db-journal\" is not a file"), std::string::npos) << reader.error().sentence;
+        }
+        std::filesystem::remove(path + end);
+    }
+}
+
 TEST_F(HostileFile, ALinkInPlaceOfTheLockIsNotFollowed) {
     writeFile(folder.file("precious"), "precious");
     std::filesystem::create_symlink(folder.file("precious"), path + ".lock");

@@ -24,6 +24,8 @@ extern char** environ;
 namespace stepscope {
 namespace {
 
+constexpr int kPiecesAtOnce = 64;  // of what is only drained: one that never stops writing must not keep whoever waits for its end
+
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
@@ -176,7 +178,7 @@ void EngineLine::sayRest() {
 // One that is told to end and still speaks must not wait for its reader.
 void EngineLine::readUnheard() {
     std::array<char, 4096> piece;
-    while (m_out >= 0) {
+    for (int i = 0; i < kPiecesAtOnce && m_out >= 0; ++i) {
         const ssize_t count = ::read(m_out, piece.data(), piece.size());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && again(errno)) return;
@@ -186,7 +188,7 @@ void EngineLine::readUnheard() {
 
 void EngineLine::readSaid() {
     std::array<char, 1024> piece;
-    while (m_err >= 0) {
+    for (int i = 0; i < kPiecesAtOnce && m_err >= 0; ++i) {
         const ssize_t count = ::read(m_err, piece.data(), piece.size());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && again(errno)) return;

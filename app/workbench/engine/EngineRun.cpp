@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -18,6 +19,8 @@
 
 namespace stepscope {
 namespace {
+
+constexpr std::size_t kMostLinkTimes = 100;  // a session has a handful
 
 using std::chrono::milliseconds;
 
@@ -270,6 +273,11 @@ Status EngineRun::keep(const Frame& frame) {
         m_line->send(FrameType::Kept, placeToBytes({.session = m_recorder->session(), .checkpointFolder = {}}));
         return {};
     }
+    const SessionInfo& info = asked->info;
+    const bool linked =
+        std::ranges::all_of(info.link, [](const LinkTime& one) { return one.bytes >= 0 && std::isfinite(one.seconds) && one.seconds >= 0; });
+    if (!info.config || !info.machine || info.workers < 1 || info.link.size() > kMostLinkTimes || !linked || !m_registry->complete(*info.config))
+        return makeError(ErrorCode::Damaged, "The engine asked to keep a session without settings that can be.");
     m_clock.set(asked->now);
     asked->info.startedUnixMs = unixMillisecondsNow();
     if (m_request.engineElsewhere && asked->info.machine) asked->info.machine->host = m_hello.host;

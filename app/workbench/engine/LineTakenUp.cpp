@@ -129,6 +129,11 @@ Result<bool> EngineRun::greetAgain() {
         const Error why = errorFromBytes((*answer)->payload);
         // It broke before the engine knew what to train.
         if (why.code == ErrorCode::NotFound && m_number == 0 && !m_recorder) return beginAnew();
+        // Its folder is held by the line before, whose end that machine has not noticed yet.
+        if (why.code == ErrorCode::Io) {
+            m_tried = why.sentence;
+            return false;
+        }
         return why;
     }
     if ((*answer)->type != FrameType::Attached) return makeError(ErrorCode::Damaged, "The engine does not say what it has heard.");

@@ -395,7 +395,7 @@ TEST_F(Detached, AnEngineOfAnotherVersionIsNamedWhenItsLineIsTakenUp) {
     mend();
     const RunSummary summary = run->wait();
     EXPECT_EQ(summary.state, RunState::Failed);
-    EXPECT_THAT(summary.why, HasSubstr("Stepscope 9.8.7 (protocol 2) and this program is Stepscope"));
+    EXPECT_THAT(summary.why, HasSubstr("Stepscope 9.8.7 (protocol " + std::to_string(kWireVersion) + ") and this program is Stepscope"));
 }
 
 TEST_F(Detached, OneThatIsAskedForNoRunEndsWithItsLine) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/engine/StartWords.h"
 #include "sessions/wire/Hello.h"
 #include "tests/app/engine/EngineFixture.h"
 
@@ -147,9 +148,10 @@ TEST_F(EngineApart, KilledInTheMiddleIsAFailedSessionWithWhatWasSeenAndTheNextRu
     EXPECT_EQ(second.steps, 4);
 }
 
-TEST_F(EngineApart, OneThatHangsIsEndedSomeTimeAfterStop) {
+TEST_F(EngineApart, OneThatHangsIsEndedSomeTimeAfterStopHoweverMuchIsWrittenBesideIt) {
     Ear ear;
-    RunRequest request = asked(1'000'000);
+    const std::string flooded = std::string("(yes 'a driver in a loop of errors' >&2 &); exec '") + STEPSCOPE_CLI + "' engine";
+    RunRequest request = asked(1'000'000, {"sh", "-c", flooded});
     request.engineSilence = std::chrono::milliseconds(1'200);
     const auto run = start(std::move(request), ear);
     ASSERT_TRUE(ear.waitForStep(5));
@@ -213,13 +215,18 @@ TEST_F(EngineApart, WhateverElseAnswersIsOneSentence) {
     const std::string engine = std::string("'") + STEPSCOPE_CLI + "' engine </dev/null";
     Hello other = ownHello({});
     other.program = "9.8.7";
+    FrameBytes unset = frameOf(FrameType::Hello, helloToBytes(ownHello({})));
+    const FrameBytes kept = frameOf(FrameType::Keep, askedToBytes({.info = {}, .now = {}}));
+    unset.insert(unset.end(), kept.begin(), kept.end());
     const std::vector<std::pair<std::string, std::string>> all{
         {"echo 'Last login: today'; cat >/dev/null", "is no engine of Stepscope: it began with \"Last login: today\""},
         {"echo 'Permission denied (publickey).' >&2; exit 255", "The engine ended with status 255: Permission denied (publickey)."},
         {"exit 0", "The engine ended with status 0."},
         {engine + " | head -c 20", "in the middle of what it said"},
         {engine + "; echo garbage; cat >/dev/null", "damaged at byte "},
-        {shellFile("other", frameOf(FrameType::Hello, helloToBytes(other))), "Stepscope 9.8.7 (protocol 2) and this program is Stepscope"},
+        {shellFile("other", frameOf(FrameType::Hello, helloToBytes(other))),
+         "Stepscope 9.8.7 (protocol " + std::to_string(kWireVersion) + ") and this program is Stepscope"},
+        {shellFile("unset", unset), "asked to keep a session without settings that can be"},
         {shellFile("event", frameOf(FrameType::Summary, {})), "its first frame does not say who it is"}};
     for (const auto& [shell, sentence] : all) {
         Ear ear;

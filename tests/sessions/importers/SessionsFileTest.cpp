@@ -1,8 +1,11 @@
 // Sessions of another file of Stepscope's, brought here: every event and every chunk of each, what is here already only once, and of what is wrong
 // there a sentence while the others come.
 #include <SQLiteCpp/Database.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -181,6 +184,35 @@ TEST_F(SessionsFile, IsRefusedInASentenceWhereItCannotBeMeant) {
     SQLite::Database(folder.file("none.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE a(b)");
     EXPECT_THAT(importFiles({.database = here, .files = {folder.file("none.db")}, .name = {}, .progress = {}}).error().sentence,
                 HasSubstr("none.db"));
+}
+
+// SQLite's locks are of the process: whoever closes a descriptor of the file lets go of the locks of every connection that the process has to it.
+TEST_F(SessionsFile, TheDatabaseThatARunIsRecordedIntoIsRefusedAndStaysLocked) {
+    const auto recording = recorder(sampleInfo("live"));
+    recording->publish(sampleStep(1));
+    const auto locked = [&] {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const int file = ::open(there.c_str(), O_RDWR | O_CLOEXEC);
+            struct flock shared {};
+            shared.l_type = F_WRLCK;
+            shared.l_whence = SEEK_SET;
+            shared.l_start = 0x40000002;  // SQLite's shared locks (https://www.sqlite.org/src/file/src/os.h)
+            shared.l_len = 510;
+            ::_exit(::fcntl(file, F_GETLK, &shared) == 0 && shared.l_type != F_UNLCK ? 0 : 1);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    };
+    ASSERT_TRUE(locked());
+    std::filesystem::create_hard_link(there, folder.file("another name"));
+    for (const std::string& file : {there, there + "-wal", there + "-shm", folder.file("another name")}) {
+        const auto refused = importFiles({.database = there, .files = {file}});
+        ASSERT_FALSE(refused) << file;
+        EXPECT_THAT(refused.error().sentence, HasSubstr("sessions are in the list already")) << file;
+        EXPECT_TRUE(locked()) << file;
+    }
 }
 
 TEST_F(SessionsFile, AnImportThatIsStoppedKeepsWhatWasWhole) {
