@@ -145,7 +145,9 @@ Result<ExitCode> ab(AbOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     const ExperimentRequest& request = options.request;
-    if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) {
+    std::string why = whyNotComparable(request.a, request.b, request.same);
+    if (why.empty() && !request.same) why = workbench->whyNothingDiffers(request.a, request.b);
+    if (!why.empty()) {
         if (options.json) print(notComparableLine(why, request.delta, request.a, request.b));
         return makeError(ErrorCode::BadInput, why);
     }

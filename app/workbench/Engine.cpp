@@ -102,6 +102,7 @@ public:
         return startTuneOn(m_registry, std::move(request), sink);
     }
 
+    std::string whyNothingDiffers(const RunConfig& a, const RunConfig& b) const override { return whyNothingDiffersOn(*m_registry, a, b); }
     Result<LadderForecast> forecast(LadderRequest request) const override { return forecastOn(m_registry, std::move(request)); }
 
 private:

@@ -89,6 +89,20 @@ std::int64_t knownVocabulary(const RunConfig& config) {
     return known ? likelyVocabulary(config) : 0;
 }
 
+std::string whyNothingDiffersOn(const Registry& registry, const RunConfig& a, const RunConfig& b) {
+    const SwitchCatalogue catalogue = registry.catalogue(b, knownVocabulary(b));
+    const auto differing = differingKeys(a, b);
+    // What is no switch need not be part of a plan.
+    const auto isSwitch = [&](const DifferingKey& key) { return std::ranges::find(catalogue, key.key, &SwitchInfo::id) != catalogue.end(); };
+    if (differing.empty() || !std::ranges::all_of(differing, isSwitch)) return "";
+    const auto planA = registry.plan(a, knownVocabulary(a)), planB = registry.plan(b, knownVocabulary(b));
+    if (!planA || !planB || !sameRunning(*planA, *planB)) return "";
+    const std::string& why = planB->notes.empty() ? planA->notes : planB->notes;
+    std::string keys;
+    for (const auto& key : differing) keys += (keys.empty() ? "" : ", ") + key.key;
+    return fmt::format("A and B run alike here, whatever {} says{}{} --aa measures one beside itself.", keys, why.empty() ? "." : ": ", why);
+}
+
 Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Registry>& registry, ExperimentRequest request, EventSink& sink) {
     if (!(request.budgetSeconds >= kShortestBudget && request.budgetSeconds <= kLongestBudget))
         return makeError(ErrorCode::BadInput, fmt::format("The budget is {:g} seconds; it takes a number from {:g} to {:g}.", request.budgetSeconds,
@@ -110,6 +124,8 @@ Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Regis
         plans[second ? 1 : 0] = std::move(*plan);
     }
     if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) return makeError(ErrorCode::BadInput, why);
+    if (!request.same)
+        if (const std::string why = whyNothingDiffersOn(*registry, request.a, request.b); !why.empty()) return makeError(ErrorCode::BadInput, why);
     if (request.from.empty() && request.init.empty() && request.a.init != kRandomWeights) request.init = request.a.init;
     return std::unique_ptr<Run>(std::make_unique<LiveExperiment>(std::move(request), std::move(plans), registry, sink));
 }

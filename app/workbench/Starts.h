@@ -14,6 +14,7 @@ std::int64_t likelyVocabulary(const RunConfig& config);
 std::int64_t knownVocabulary(const RunConfig& config);
 
 // As in Workbench.
+std::string whyNothingDiffersOn(const Registry& registry, const RunConfig& a, const RunConfig& b);
 Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Registry>& registry, ExperimentRequest request, EventSink& sink);
 Result<std::unique_ptr<Run>> startLadderOn(const std::shared_ptr<const Registry>& registry, LadderRequest request, EventSink& sink);
 Result<std::unique_ptr<Run>> startTuneOn(const std::shared_ptr<const Registry>& registry, TuneRequest request, EventSink& sink);

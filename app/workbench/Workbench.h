@@ -158,8 +158,12 @@ public:
     virtual Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) = 0;
 
     // The same for an experiment. Errors name the side (A or B) that cannot be run here; configurations that cannot be compared are BadInput with the
-    // sentence of whyNotComparable (ExperimentQuestion.h).
+    // sentence of whyNotComparable (ExperimentQuestion.h) or of whyNothingDiffers.
     virtual Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) = 0;
+
+    // Complete configurations of which the switches alone differ, and of which the same is made here: why, in a sentence. Empty where what runs
+    // differs, or anything else than switches does.
+    virtual std::string whyNothingDiffers(const RunConfig& a, const RunConfig& b) const = 0;
 
     // A ladder of switches: many experiments, one after the other, in one session.
     virtual Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) = 0;

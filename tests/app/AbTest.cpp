@@ -161,7 +161,8 @@ TEST_F(Ab, NotRecordedLeavesNoDatabase) {
 }
 
 TEST_F(Ab, OfEqualSidesOrOtherDataIsNotComparableAndSaysWhy) {
-    for (const Words& more : {Words{"--a", "amp=off", "--b", "amp=off"}, Words{"--a", "data=generated", "--b", "data=random"}}) {
+    for (const Words& more : {Words{"--a", "amp=off", "--b", "amp=off"}, Words{"--a", "data=generated", "--b", "data=random"},
+                              Words{"--a", "fused-norm=auto", "--b", "fused-norm=off"} /* nothing is fused: it is off either way */}) {
         Words all = words(more);
         all.push_back("--json");
         const Finished finished = cli(all);

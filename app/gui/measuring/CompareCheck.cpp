@@ -83,6 +83,7 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
             check.problem = QString("%1: %2").arg(question.same ? "These settings" : side == &wholeA ? "A" : "B", asText(side->error().sentence));
     if (!check.problem.isEmpty()) return checked;
     check.problem = asText(whyNotComparable(*wholeA, *wholeB, question.same));
+    if (check.problem.isEmpty() && !question.same) check.problem = asText(workbench.whyNothingDiffers(*wholeA, *wholeB));
     if (!check.problem.isEmpty()) return checked;
     check.notes = asText(comparisonNotes(*wholeA, *wholeB, question.lossSeconds > 0));
     const EarlierList earlier = earlierOf(database, questionKey(*wholeA, *wholeB, question.same, workbench.machine()), 0);

@@ -116,6 +116,7 @@ public:
         return engine;
     }
 
+    std::string whyNothingDiffers(const RunConfig&, const RunConfig&) const override { return {}; }
     Result<LadderForecast> forecast(LadderRequest request) const override {
         if (auto good = checkLadder(request.ladder, request.config, fakeCatalogue(request.config)); !good) return good.error();
         const LadderEngine engine = const_cast<FakeWorkbench*>(this)->ladderEngine(request);
