@@ -118,7 +118,7 @@ void WindowActions::buildMenu() {
     };
     addThemes(menu->addMenu(lineIcon("theme"), "&Theme"));
     add("file", "&Import…", QKeySequence("Ctrl+O"), [this] { Q_EMIT importRequested(); });
-    add("export", "&Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
+    add("export", "&Export session as CSV…", {}, [this] { exportChosen(); });
     add("note", "&Guide", QKeySequence(Qt::Key_F1), [this] { openGuide(); });
     add("keyboard", "&Keyboard", {}, [this] { m_overlay->open(); });
     add("", "&Record two short demo sessions", {}, [this] { Q_EMIT demoRequested(); });
@@ -189,6 +189,11 @@ bool WindowActions::eventFilter(QObject* watched, QEvent* event) {
     return act(key->key(), key->text());
 }
 
+void WindowActions::exportChosen() {
+    if (!m_window.sessions().exportSelected())
+        m_running.say("No session is chosen: click one in the panel Sessions, at the right, and export then writes its steps.", true);
+}
+
 // F10, or Alt alone: pressed and let go with nothing in between.
 bool WindowActions::openMenuByKey(const QEvent& event) {
     const auto& key = static_cast<const QKeyEvent&>(event);
@@ -232,7 +237,7 @@ bool WindowActions::act(int key, const QString& text) {
     else if (key == Qt::Key_F)
         m_window.livePage().fit();
     else if (key == Qt::Key_E)
-        m_window.sessions().exportSelected();
+        exportChosen();
     else if (key == Qt::Key_Escape && m_window.queryPage().isVisible() && m_window.queryPage().stop())
         return true;
     else if (key == Qt::Key_Escape && m_window.livePage().isVisible() && m_window.livePage().stepBack())

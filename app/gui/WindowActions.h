@@ -31,6 +31,7 @@ protected:
 
 private:
     void buildMenu();
+    void exportChosen();
     void addThemes(QMenu* menu);
     bool act(int key, const QString& text);
     bool openMenuByKey(const QEvent& event);

@@ -213,6 +213,7 @@ void TextPage::clear() {
     m_output->clear();
     m_caption->clear();
     m_waiting = false;
+    m_refusal.clear();
     showState();
 }
 

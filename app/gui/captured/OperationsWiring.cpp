@@ -60,7 +60,6 @@ OperationsWiring::OperationsWiring(const Panels& panels, RunController& runs, Ru
         runs.send(Capture{.steps = steps});
     });
     connect(&panels.page, &OperationsPage::exportRequested, this, &OperationsWiring::askWhere);
-    connect(&running, &RunWiring::takesCommandsChanged, &panels.page, &OperationsPage::setReady);
     connect(&live, &LiveFeed::captured, this, [this](const CaptureDone& capture) {
         m_panels.page.setWaiting(false);
         m_awaited = capture.step;
@@ -75,7 +74,11 @@ OperationsWiring::OperationsWiring(const Panels& panels, RunController& runs, Ru
     connect(&stage, &Stage::started, this, &OperationsWiring::shownChanged);
     connect(&stage, &Stage::switched, this, &OperationsWiring::shownChanged);
     connect(&panels.pages, &QTabWidget::currentChanged, this, &OperationsWiring::readIfSeen);
-    panels.page.setReady(running.takesCommands());
+    // A replay is of another session than the one that would be captured.
+    const auto showReady = [this, &running] { m_panels.page.setReady(running.takesCommands() && !m_stage.replaying()); };
+    connect(&running, &RunWiring::takesCommandsChanged, this, showReady);
+    connect(&stage, &Stage::switched, this, showReady);
+    showReady();
 }
 
 OperationsWiring::~OperationsWiring() {

@@ -35,8 +35,11 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
         m_panels.page.setWaiting(true);
         runs.send(Capture{.steps = steps});
     });
-    connect(&running, &RunWiring::takesCommandsChanged, &page, &TimelinePage::setReady);
-    page.setReady(running.takesCommands());
+    // A replay is of another session than the one that would be captured.
+    const auto showReady = [this, &running] { m_panels.page.setReady(running.takesCommands() && !m_stage.replaying()); };
+    connect(&running, &RunWiring::takesCommandsChanged, this, showReady);
+    connect(&stage, &Stage::switched, this, showReady);
+    showReady();
     connect(&live, &LiveFeed::captured, this, [this] {
         m_panels.page.setWaiting(false);
         m_looks = kTimelineLooks;

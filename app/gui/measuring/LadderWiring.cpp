@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QFileDialog>
 #include <QTabWidget>
+#include <utility>
 
 #include "app/gui/Stage.h"
 #include "app/gui/measuring/StudyFeed.h"
@@ -22,7 +23,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kLookSoonMs = 150;
+constexpr int kLookSoonMs = 150, kFollowMs = 2000;
 const char* kLadderChapter = "ladders.md";
 
 // The settings that a study ends with: of a search what it recommends, of a ladder its top.
@@ -93,6 +94,13 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     m_live.history = m_storedView.history = std::make_shared<const StudyHistory>();
     m_soon.setSingleShot(true);
     m_soon.setInterval(kLookSoonMs);
+    m_follow.setSingleShot(true);
+    m_follow.setInterval(kFollowMs);
+    connect(&m_follow, &QTimer::timeout, this, [this] {
+        if (m_stored == 0 || !m_storedView.goesOn) return;
+        if (!m_page.isVisible()) return m_follow.start();
+        read(m_stored);
+    });
     m_page.setLadders(builtInLadders());
     connect(&m_soon, &QTimer::timeout, this, &LadderWiring::look);
     connect(&m_page, &LadderPage::edited, this, &LadderWiring::lookSoon);
@@ -153,6 +161,7 @@ void LadderWiring::showBusy() {
 
 void LadderWiring::lookSoon() {
     m_ladder.reset();
+    m_pressed = false;
     ++m_newest;
     m_soon.start();
 }
@@ -203,6 +212,7 @@ void LadderWiring::look() {
             if (number != m_newest) return;
             m_ladder = problem ? std::nullopt : std::optional(request);
             m_page.setForecast(said, problem);
+            if (std::exchange(m_pressed, false) && m_ladder) measure();
         });
     });
 }
@@ -223,7 +233,8 @@ void LadderWiring::measure() {
     if (m_runs.busy() || m_runs.workbench() == nullptr) return;
     const LadderQuestion question = m_page.question();
     if (!question.search) {
-        if (!m_ladder) return;
+        m_pressed = !m_ladder;
+        if (!m_ladder) return m_page.setForecast("Looking at what would be measured; it begins then.", false);
         begin();
         return m_runs.study([request = *m_ladder](Workbench& workbench, EventSink& sink) { return workbench.startLadder(request, sink); }, m_feed);
     }
@@ -351,6 +362,7 @@ void LadderWiring::read(qint64 session) {
                 return show();
             }
             m_storedView = found->view;
+            if (found->goesOn) m_follow.start();
             show();
         });
     });

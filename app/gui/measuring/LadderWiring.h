@@ -63,6 +63,8 @@ private:
     StudyFeed& m_feed;
     LadderPage& m_page;
     QTimer m_soon;
+    QTimer m_follow;         // what another program measures is read again
+    bool m_pressed = false;  // Measure, before it was known what would be measured
     std::atomic<std::uint64_t> m_newest = 0;
     std::optional<LadderRequest> m_ladder;  // the question as it stands, where it can be measured
     bool m_mine = false;                    // what keeps the engine busy is this page's

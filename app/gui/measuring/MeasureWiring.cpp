@@ -49,6 +49,7 @@ void MeasureWiring::ask(const std::string& id, const Value& value, bool afterFli
 void MeasureWiring::send(bool lossMayMove) {
     m_mayAgree = false;
     m_flips.hold(true);
+    m_panels.flipStrip.reopen();
     show(askedStrip(*m_asked));
     m_runs.send(Measure{.id = m_asked->id, .value = m_asked->to, .lossMayMove = lossMayMove});
 }

@@ -70,6 +70,7 @@ void FlipWiring::follow(LiveFeed& feed) {
         // The steps after the former flip end here: what they say already is said now.
         if (const auto former = m_meter.read(*feed.history()); !m_told && former && former->effect.measured()) tellReading(*former);
         m_meter.flipped(*feed.history(), flip);
+        m_panels.flipStrip.reopen();
         lookBack(feed, flip);
         // The value that a measurement chose: what it does is known already, and better.
         m_told = m_held || feed.history()->isNewestFlipChosenByTurns();
@@ -90,6 +91,7 @@ void FlipWiring::forget() {
     m_before.reset();
     m_told = true;
     m_panels.flipStrip.hide();
+    m_panels.flipStrip.reopen();
 }
 
 void FlipWiring::hold(bool held) {

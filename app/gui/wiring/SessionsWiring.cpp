@@ -33,7 +33,11 @@ SessionsWiring::SessionsWiring(const Panels& panels, SessionsReader& reader, Rep
     connect(&reader, &SessionsReader::unavailable, &panels.sessions, &SessionsPanel::setUnavailable);
     connect(&reader, &SessionsReader::failed, this, [this](const QString& sentence) { m_running.say(sentence, true); });
     connect(&reader, &SessionsReader::told, this, [this](const QString& sentence) { m_running.say(sentence, false); });
-    connect(&reader, &SessionsReader::removed, &panels.sessions, &SessionsPanel::offerUndo);
+    connect(&reader, &SessionsReader::removed, this, [this](qint64 session, const QString& name) {
+        m_panels.sessions.offerUndo(session, name);
+        if (m_panels.sessions.visibleRegion().isEmpty())
+            m_running.say("Deleted “" + name + "”. The panel Sessions (Ctrl+Shift+B) offers to undo it.", false);
+    });
     connect(&runs, &RunController::ended, &reader, &SessionsReader::refresh);
     connect(&stage.live(), &LiveFeed::started, &reader, &SessionsReader::refresh);
     connect(&stage.live(), &LiveFeed::stateChanged, this, &SessionsWiring::showLiveRow);

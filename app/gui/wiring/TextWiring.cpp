@@ -1,5 +1,7 @@
 #include "app/gui/wiring/TextWiring.h"
 
+#include <utility>
+
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
@@ -35,8 +37,7 @@ TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& run
 }
 
 TextWiring::~TextWiring() {
-    m_cancelled = true;
-    m_cutOff = true;
+    *m_cutOff = true;
 }
 
 std::int64_t TextWiring::sessionInView() const {
@@ -49,6 +50,8 @@ void TextWiring::lookAgain() {
     const std::int64_t session = sessionInView();
     m_source = {};
     m_asked = session;
+    // What another session's weights were writing is neither shown nor waited for.
+    if (session != std::exchange(m_looked, session)) *m_cutOff = true;
     if (session > 0 && session != m_chosen.session) m_chosen = {};
     if (session > 0)
         m_thread.post([this, session, database = m_database, chosen = m_chosen.path] {
@@ -101,26 +104,25 @@ void TextWiring::generate(const GenerateText& request) {
 
 void TextWiring::stopWriting() {
     if (m_running.takesCommands() && !m_stage.replaying()) m_runs.send(GenerateText{.tokens = 0});
-    m_cutOff = true;
+    *m_cutOff = true;
 }
 
 void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
-    const std::uint64_t job = ++m_job;
-    m_thread.post([this, source, request, job] {
-        m_cutOff = false;
-        if (m_cancelled) m_cutOff = true;  // meanwhile
+    *m_cutOff = true;
+    m_cutOff = std::make_shared<std::atomic<bool>>(false);
+    m_thread.post([this, source, request, cutOff = m_cutOff] {
         const auto show = [&](const std::string& text, const TextSpeed& speed, bool complete) {
-            answer(this,
-                   [this, job, text = TextGenerated{source.step, {}, request.prompt, text, complete, speed.promptPerSecond, speed.textPerSecond}] {
-                       if (job == m_job) m_panels.textPage.setText(text);
-                   });
+            answer(this, [this, cutOff, session = source.session,
+                          text = TextGenerated{source.step, {}, request.prompt, text, complete, speed.promptPerSecond, speed.textPerSecond}] {
+                if (cutOff == m_cutOff && session == m_looked) m_panels.textPage.setText(text);
+            });
         };
         const auto written = writeTexts(
             {.from = source.path, .how = request, .prompts = {request.prompt}},
-            [&](std::size_t, const std::string& soFar, const TextSpeed& speed) { show(soFar, speed, false); }, m_cutOff);
+            [&](std::size_t, const std::string& soFar, const TextSpeed& speed) { show(soFar, speed, false); }, *cutOff);
         if (written) return show(written->texts.front(), written->speed, true);
-        answer(this, [this, job, why = words(written.error().sentence)] {
-            if (job == m_job) m_panels.textPage.refuse(why);
+        answer(this, [this, cutOff, session = source.session, why = words(written.error().sentence)] {
+            if (cutOff == m_cutOff && session == m_looked) m_panels.textPage.refuse(why);
         });
     });
 }

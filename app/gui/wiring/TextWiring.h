@@ -3,6 +3,8 @@
 #pragma once
 #include <QObject>
 #include <atomic>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "app/gui/process/BackThread.h"
@@ -48,11 +50,11 @@ private:
     Stage& m_stage;
     std::string m_database;
     Source m_source, m_chosen;
-    std::int64_t m_asked = 0;              // session whose checkpoint is being looked for
-    std::atomic<bool> m_cancelled{false};  // for good: the window goes
-    std::atomic<bool> m_cutOff{false};     // what the thread writes
-    std::uint64_t m_job = 0;               // the newest text
-    BackThread m_thread;                   // last: joined first
+    std::int64_t m_asked = 0;   // session whose checkpoint is being looked for
+    std::int64_t m_looked = 0;  // the session that was looked at last
+    // Of the newest text; the thread that writes it looks at its own, so that no stop is lost to one that begins.
+    std::shared_ptr<std::atomic<bool>> m_cutOff = std::make_shared<std::atomic<bool>>(false);
+    BackThread m_thread;  // last: joined first
 };
 
 }  // namespace stepscope

@@ -50,7 +50,7 @@ protected:
     void press(const QString& name) {
         QToolButton* found = button(name);
         ASSERT_NE(found, nullptr) << name.toStdString();
-        ASSERT_TRUE(found->isEnabled()) << name.toStdString();
+        ASSERT_TRUE(QTest::qWaitFor([&] { return found->isEnabled(); }, 3000)) << name.toStdString();
         QTest::mouseClick(found, Qt::LeftButton);
     }
     QAction* entry(const QString& text) {  // of the menu

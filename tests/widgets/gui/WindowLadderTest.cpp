@@ -42,7 +42,7 @@ protected:
     }
     void measure() {
         QTest::mouseClick(button("Measure"), Qt::LeftButton);
-        ASSERT_TRUE(place->runs().measuring());
+        ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 8000));
     }
 };
 
@@ -120,6 +120,34 @@ TEST_F(WindowLadderTest, StopKeepsWhatIsKnownAndGoOnMeasuresTheRest) {
     ASSERT_TRUE(idle());
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000)) << page().answer().toStdString();
     EXPECT_EQ(stored().size(), 2u);
+}
+
+TEST_F(WindowLadderTest, MeasurePressedBeforeItIsKnownWhatWouldBeMeasuredBeginsThen) {
+    openPage();
+    const std::string file = write("- amp=bf16\n").toStdString();
+    ask({.search = false, .ladder = file, .minutes = 1});
+    page().setQuestion({.search = false, .ladder = file, .minutes = 2});
+    QTest::mouseClick(button("Measure"), Qt::LeftButton);
+    EXPECT_TRUE(page().forecast().contains("it begins then")) << page().forecast().toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 8000));
+    ASSERT_TRUE(idle());
+}
+
+TEST_F(WindowLadderTest, FollowsWhatAnotherProgramMeasures) {
+    openPage({.pairs = 400, .usAPair = 20'000});
+    ask({.search = false, .ladder = write("- amp=bf16\n- zero-grad=zero\n").toStdString(), .minutes = 1});
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !stored().empty(); }, 8000));
+    // A second window over the same database.
+    Workplace other(options);
+    other.open();
+    LadderPage& theirs = other.window().ladderPage();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return other.window().sessions().model().rowCount() > 0; }, 8000));
+    Q_EMIT other.window().sessions().replayRequested(stored().front().id);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return theirs.table().cell("amp=bf16", "× below").startsWith("×"); }, 20'000));
+    QTest::mouseClick(button("Stop"), Qt::LeftButton);
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return theirs.progress().contains("stopped"); }, 8000)) << theirs.progress().toStdString();
 }
 
 TEST_F(WindowLadderTest, SaysWhatIsWrongWithAFileBeforeAnythingIsMeasured) {

@@ -19,6 +19,7 @@
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/run/TransportBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
@@ -176,9 +177,17 @@ TEST_F(WindowSessionsTest, GoesOnTrainingBehindAReplay) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replay().history()->rows() > 0; }, 5000));
     const auto before = live().rows();
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().rows() > before + 10; }, 5000));
+    EXPECT_FALSE(window().operationsPage().captureButton()->isEnabled()) << "the page shows another session than the run in progress";
     press("Back to live");
+    EXPECT_TRUE(window().operationsPage().captureButton()->isEnabled());
     EXPECT_FALSE(place->stage().replaying());
     EXPECT_EQ(place->runs().phase(), RunController::Phase::Live);
+}
+
+TEST_F(WindowSessionsTest, ExportWithNothingChosenSaysWhatToChoose) {
+    open();
+    entry("Export session as CSV…")->trigger();
+    EXPECT_TRUE(window().notice().sentence().contains("No session is chosen")) << window().notice().sentence().toStdString();
 }
 
 TEST_F(WindowSessionsTest, SaysThatASessionIsNotThere) {

@@ -1,6 +1,8 @@
 // The strip after a flip while its steps are being measured: what has not changed is left as it is, and no figure stays that is no longer there.
 #include <gtest/gtest.h>
 
+#include <QToolButton>
+
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/run/FlipStrip.h"
@@ -40,6 +42,24 @@ TEST(FlipStrip, ShowsAsManyFiguresAsAReadingHas) {
     EXPECT_FALSE(shown(strip).contains("figure 4"));
     strip.setReading(readingOf("not compared", 0));
     EXPECT_EQ(shown(strip), (QStringList{"Mixed precision: off → bf16", "not compared"}));
+}
+
+TEST(FlipStrip, ClosedByAPersonComesBackOnlyWithSomethingElse) {
+    FlipStrip strip;
+    strip.setReading(readingOf("measuring: 5 of 20", 4));
+    strip.findChild<QToolButton*>()->click();
+    EXPECT_TRUE(strip.isHidden());
+    strip.setReading(readingOf("measuring: 10 of 20", 4));
+    EXPECT_TRUE(strip.isHidden()) << "the same flip, ten steps later";
+    FlipStripReading other = readingOf("measuring: 5 of 20", 4);
+    other.heading = "Flash attention: off → on";
+    strip.setReading(other);
+    EXPECT_FALSE(strip.isHidden());
+    strip.findChild<QToolButton*>()->click();
+    strip.reopen();  // the same switch was flipped once more
+    strip.setReading(other);
+    EXPECT_FALSE(strip.isHidden());
+    EXPECT_TRUE(shown(strip).contains("Flash attention: off → on"));
 }
 
 TEST(FlipStrip, PutsAReasonThatIsLongerThanItsRowBelowTheFigures) {

@@ -152,6 +152,10 @@ TEST_F(SessionsPageTest, KeepsUpWithTheList) {
     page.table().sortByColumn(SessionsTable::Loss, Qt::AscendingOrder);
     EXPECT_EQ(ids().front(), 4);
     EXPECT_EQ(page.chosen(), std::vector<std::int64_t>{2}) << "figures that change do not take the choice away";
+    page.choose({2, 4});
+    model.setRows({row(5, "new", 1, 1, "off"), row(2, "fast", 20, 2.25, "bf16"), row(1, "slow", 100, 2.5, "off")});
+    EXPECT_EQ(page.chosen(), std::vector<std::int64_t>{2}) << "of what was chosen, what is still there";
+    EXPECT_EQ(page.settings().columnCount(), 2);
 }
 
 }  // namespace

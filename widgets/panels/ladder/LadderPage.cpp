@@ -161,7 +161,6 @@ QWidget* LadderPage::buildQuestion() {
     m_minutes->setRange(0, 600);
     m_minutes->setDecimals(1);
     m_minutes->setSuffix(" min");
-    m_minutes->setSpecialValueText("as long as it needs");
     m_minutes->setValue(5);
     m_minutes->setToolTip("Of everything; a ladder without a budget takes longer where steps are slow");
     m_leaveOneOut = new QCheckBox("Leave each out");
@@ -282,6 +281,7 @@ void LadderPage::showButtons() {
     m_leaveOneOut->setVisible(!search);
     m_pairs->setVisible(!search);
     m_sizes->setVisible(search);
+    m_minutes->setSpecialValueText(search ? "the usual 5 min" : "as long as it needs");
     m_measure->setEnabled(free && !m_problem);
     // In sight as on the pages Compare and Diagnose: a button that is grey says nothing by itself.
     const QString waits = m_busy == LadderBusy::Training ? QString(kLadderWaits) + ". Times beside it would mean nothing."

@@ -52,7 +52,10 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     close->setAutoRaise(true);
     close->setToolTip("Close this comparison");
     close->setAccessibleName("Close this comparison");
-    connect(close, &QToolButton::clicked, this, &QWidget::hide);
+    connect(close, &QToolButton::clicked, this, [this] {
+        m_closed = true;
+        hide();
+    });
 
     auto* head = new QHBoxLayout;
     head->setSpacing(space(2));
@@ -130,7 +133,9 @@ FlipStrip::Column FlipStrip::addColumn() {
 // Called while steps are being measured: what has not changed is not touched, or the window would take time from the steps that it compares.
 void FlipStrip::setReading(const FlipStripReading& reading) {
     if (reading == m_reading && !isHidden()) return;
+    m_closed = m_closed && reading.heading == m_reading.heading;
     m_reading = reading;
+    if (m_closed) return;
     m_heading->setText(reading.heading);
     const bool wide = !reading.figures.empty();
     m_note->setText(wide ? reading.note : QString());

@@ -35,7 +35,8 @@ class FlipStrip : public QWidget {
     Q_OBJECT
 public:
     explicit FlipStrip(QWidget* parent = nullptr);
-    void setReading(const FlipStripReading& reading);  // shows it
+    void setReading(const FlipStripReading& reading);  // shows it, unless a person has closed what has this heading
+    void reopen() { m_closed = false; }                // what comes is of something new
     const FlipStripReading& reading() const { return m_reading; }
     QSize minimumSizeHint() const override;  // what shares the window with it decides how much of it is seen
 
@@ -54,6 +55,7 @@ private:
     Column addColumn();
 
     FlipStripReading m_reading;
+    bool m_closed = false;  // by a person
     std::vector<Column> m_columns;
     ElidedLabel* m_heading;
     ElidedLabel* m_note;    // beside the heading, where it fits

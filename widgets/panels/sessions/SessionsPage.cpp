@@ -86,7 +86,12 @@ SessionsPage::SessionsPage(SessionsModel& sessions, QWidget* parent) : QWidget(p
     layout->addWidget(split, 1);
 
     connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &SessionsPage::showSettings);
-    connect(m_order, &QAbstractItemModel::modelReset, this, &SessionsPage::showSettings);
+    // The list is read anew whenever something in it changes: what was chosen stays chosen.
+    connect(m_order, &QAbstractItemModel::modelAboutToBeReset, this, [this] { m_kept = chosen(); });
+    connect(m_order, &QAbstractItemModel::modelReset, this, [this] {
+        select(m_kept);
+        showSettings();
+    });
     connect(m_differing, &QCheckBox::toggled, this, &SessionsPage::showSettings);
     connect(m_view, &QTableView::doubleClicked, this, [this] {
         if (const auto chosenNow = rows(); !chosenNow.empty()) Q_EMIT replayRequested(chosenNow.front()->id);
@@ -158,12 +163,16 @@ std::vector<std::int64_t> SessionsPage::chosen() const {
 
 void SessionsPage::choose(const std::vector<std::int64_t>& sessions) {
     m_search->clear();
+    select(sessions);
+    if (const auto chosenNow = m_view->selectionModel()->selectedRows(); !chosenNow.empty()) m_view->scrollTo(chosenNow.front());
+}
+
+void SessionsPage::select(const std::vector<std::int64_t>& sessions) {
     QItemSelection selection;
     for (int row = 0; row < m_order->rowCount(); ++row)
         if (std::ranges::count(sessions, m_table->at(m_order->mapToSource(m_order->index(row, 0)).row()).id) > 0)
             selection.select(m_order->index(row, 0), m_order->index(row, SessionsTable::Columns - 1));
     m_view->selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
-    if (!selection.isEmpty()) m_view->scrollTo(selection.indexes().front());
 }
 
 // One column a session. What differs between them is bold.

@@ -25,7 +25,7 @@ class SessionsPage : public QWidget {
 public:
     explicit SessionsPage(SessionsModel& sessions, QWidget* parent = nullptr);
 
-    void choose(const std::vector<std::int64_t>& sessions);
+    void choose(const std::vector<std::int64_t>& sessions);  // and finds them
     std::vector<std::int64_t> chosen() const;
     QTableView& table() { return *m_view; }
     QTableWidget& settings() { return *m_settings; }
@@ -43,6 +43,7 @@ Q_SIGNALS:
 
 private:
     QWidget* buildControls();
+    void select(const std::vector<std::int64_t>& sessions);
     void showSettings();
     void exportTable();
     std::vector<const SessionRow*> rows() const;  // that are chosen, from top to bottom
@@ -53,6 +54,7 @@ private:
     QTableWidget* m_settings;
     QLineEdit* m_search = nullptr;
     QCheckBox* m_differing = nullptr;
+    std::vector<std::int64_t> m_kept;  // what was chosen, while the list is read anew
     QLabel* m_heading;
     QPushButton *m_overlay = nullptr, *m_replay = nullptr, *m_load = nullptr, *m_again = nullptr, *m_remove = nullptr;
 };

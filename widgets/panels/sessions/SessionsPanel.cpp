@@ -204,9 +204,12 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->popup(m_view->viewport()->mapToGlobal(at));
 }
 
-void SessionsPanel::exportSelected() {
+bool SessionsPanel::exportSelected() {
     const auto csv = std::ranges::find(m_exports, QString("csv"), &ExportChoice::word);
-    if (const SessionRow* row = m_model->find(selected()); row != nullptr && csv != m_exports.end()) exportSession(row->id, *csv);
+    const SessionRow* row = m_model->find(selected());
+    if (row == nullptr || csv == m_exports.end()) return false;
+    exportSession(row->id, *csv);
+    return true;
 }
 
 // The dialog asks before a file that is there is written over.

@@ -36,7 +36,7 @@ public:
     void focusSearch();
     std::int64_t selected() const;  // the current one; 0 = none
     std::vector<std::int64_t> allSelected() const;
-    void exportSelected();  // as CSV
+    bool exportSelected();  // as CSV; false = none is chosen
     void setExports(std::vector<ExportChoice> choices) { m_exports = std::move(choices); }
 
     SessionsModel& model() { return *m_model; }
