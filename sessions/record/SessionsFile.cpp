@@ -70,8 +70,6 @@ private:
 
 Status SessionsCopy::choose() {
     std::error_code ignored;
-    if (std::filesystem::equivalent(m_database, m_file, ignored))
-        return refused(m_file, fmt::format("\"{}\" is the file that sessions are stored in here; its sessions are in the list already.", m_file));
     const auto header = inspectFile(m_file);
     if (!header) return header.error();
     if (header->schemaVersion < schemaVersion())
