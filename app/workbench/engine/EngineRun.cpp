@@ -22,6 +22,13 @@ namespace {
 
 constexpr std::size_t kMostLinkTimes = 100;  // a session has a handful
 
+// A run's settings name every switch: what is left to a default here may have been another there.
+bool whole(const Registry& registry, const SessionInfo& info) {
+    if (!info.config || !info.machine) return false;
+    const auto complete = registry.complete(*info.config);
+    return complete && complete->switches.size() == info.config->switches.size();
+}
+
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookAround{200};              // how often a stop that was asked for and a full disk are looked at
@@ -240,8 +247,7 @@ Status EngineRun::takeEvent(Event event) {
 Status EngineRun::begin(SessionStarted started) {
     if (!m_kept) return m_kept;  // one that has not waited for the answer began all the same
     if (m_began || (m_request.record && !m_info)) return makeError(ErrorCode::Damaged, "The engine began a session that was not asked for.");
-    if (!started.info->config || !started.info->machine || !m_registry->complete(*started.info->config))
-        return makeError(ErrorCode::Damaged, "The engine began a session without settings that can be.");
+    if (!whole(*m_registry, *started.info)) return makeError(ErrorCode::Damaged, "The engine began a session without settings that can be.");
     if (m_info) started.info = m_info;
     const std::int64_t there = started.session;
     started.session = m_recorder ? m_recorder->session() : 0;
@@ -276,7 +282,7 @@ Status EngineRun::keep(const Frame& frame) {
     const SessionInfo& info = asked->info;
     const bool linked =
         std::ranges::all_of(info.link, [](const LinkTime& one) { return one.bytes >= 0 && std::isfinite(one.seconds) && one.seconds >= 0; });
-    if (!info.config || !info.machine || info.workers < 1 || info.link.size() > kMostLinkTimes || !linked || !m_registry->complete(*info.config))
+    if (!whole(*m_registry, info) || info.workers < 1 || info.link.size() > kMostLinkTimes || !linked)
         return makeError(ErrorCode::Damaged, "The engine asked to keep a session without settings that can be.");
     m_clock.set(asked->now);
     asked->info.startedUnixMs = unixMillisecondsNow();

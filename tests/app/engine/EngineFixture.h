@@ -14,7 +14,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/workbench/Workbench.h"
@@ -133,6 +135,10 @@ protected:
     // Of what answers in the engine's place.
     RunSummary failedWith(const std::string& shell, Ear& ear) {
         const auto run = start(asked(3, {"sh", "-c", shell}), ear);
+        const std::jthread impatient([&run](const std::stop_token& ended) {
+            for (int waited = 0; waited < 600 && !ended.stop_requested(); ++waited) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            if (!ended.stop_requested()) run->send(Stop{});  // what is taken for an engine would be waited for without end
+        });
         return run->wait();
     }
     std::string shellFile(const std::string& name, const FrameBytes& bytes) const {
