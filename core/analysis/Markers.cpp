@@ -21,7 +21,7 @@ RunPlace placeBetween(const RunPlace& wanted, const RunPlace* before, const RunP
     const auto fit = [&](double RunPlace::*on) {
         return between(wanted.*on, before != nullptr ? before->*on : -kInfinity, behind != nullptr ? behind->*on : kInfinity);
     };
-    return {fit(&RunPlace::step), fit(&RunPlace::tokens), fit(&RunPlace::seconds), fit(&RunPlace::rate)};
+    return {fit(&RunPlace::step), fit(&RunPlace::tokens), fit(&RunPlace::seconds), fit(&RunPlace::rate), fit(&RunPlace::joules)};
 }
 
 // The first index from `from` on for which it no longer holds, `to` when there is none; it holds up to a place and not behind it. By doubling steps,

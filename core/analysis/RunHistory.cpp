@@ -14,6 +14,17 @@
 
 namespace stepscope {
 
+namespace {
+
+// Of whatever is known of it; nothing where neither is. A stranger's file may hold any number.
+double wattsOf(double processors, double gpus) {
+    static constexpr double kMost = 1e6;
+    const auto known = [](double watts) { return watts > 0 ? std::min(watts, kMost) : 0.0; };
+    return known(processors) + known(gpus);
+}
+
+}  // namespace
+
 void RunHistory::append(const Event& event) {
     std::visit(Visitor{
                    [&](const SessionStarted& e) { start(e); },
@@ -69,6 +80,7 @@ void RunHistory::addStep(const StepDone& event) {
     const std::int64_t trained = m_steps.step.empty() ? tokensBefore(m_info.get(), event.tokens) : static_cast<std::int64_t>(before.tokens);
     m_steps.tokens.push_back(trained + event.tokens);
     m_steps.seconds.push_back(std::max(event.at.seconds(), before.seconds));
+    m_steps.joules.push_back(std::max(joulesAt(m_steps.seconds.back()), before.joules));
 
     const double ms = event.duration.milliseconds();
     const double rate = ms > 0 && event.tokens > 0 ? static_cast<double>(event.tokens) * 1000 / ms : kUnknown;
@@ -98,7 +110,12 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
     m_latest = std::max(m_latest, event.at);
     RunPlace place = last();
     place.seconds = event.at.seconds();
-    if (!m_device.place.empty()) place.seconds = std::max(place.seconds, m_device.place.back().seconds);
+    place.joules = 0;
+    if (!m_device.place.empty()) {
+        const RunPlace& before = m_device.place.back();
+        place.seconds = std::max(place.seconds, before.seconds);
+        place.joules = before.joules + wattsOf(event.cpuPowerW, event.gpuPowerW) * (place.seconds - before.seconds);
+    }
     m_device.place.push_back(place);
     m_device.cpuPct.append(event.cpuPct);
     m_device.othersPct.append(event.othersPct);
@@ -150,7 +167,16 @@ RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {
     RunPlace place = last();
     place.step = static_cast<double>(step);
     place.seconds = at.seconds();
+    place.joules = std::max(joulesAt(place.seconds), place.joules);
     return place;
+}
+
+// Between two samples nobody knows: as much a second as the newest one told. Where the next tells of less, steps stand still until it is caught up.
+double RunHistory::joulesAt(double seconds) const {
+    if (m_device.place.empty()) return 0;
+    const RunPlace& newest = m_device.place.back();
+    if (newest.joules <= 0) return 0;  // the first sample tells of a time before the session
+    return newest.joules + wattsOf(m_device.cpuPowerW.back(), m_device.gpuPowerW.back()) * std::max(0.0, seconds - newest.seconds);
 }
 
 void RunHistory::addMarker(Marker marker, TimeNs at) {

@@ -27,6 +27,7 @@ struct Event;
 struct StepColumns {
     std::deque<std::int64_t> step, tokens;  // tokens: cumulative over this session
     std::deque<double> seconds;             // end of the step
+    std::deque<double> joules;              // up to there, see RunPlace
     Column loss;
     CentredSmoothing smoothedLoss;
     Column learningRate, gradientNorm, lossScale;
@@ -127,6 +128,7 @@ public:
 
     RunPlace place(std::size_t row) const;
     double x(XAxis axis, std::size_t row) const;
+    bool knowsEnergy() const { return !m_device.place.empty() && m_device.place.back().joules > 0; }
     std::size_t rowAt(XAxis axis, double x) const;       // nearest row; rows() must not be 0
     std::size_t firstRowAt(XAxis axis, double x) const;  // first row with a place >= x, rows() when there is none
     RunPlace last() const;                               // of the last step, or where the session starts
@@ -142,6 +144,7 @@ private:
     void addBegan(const ExperimentBegan& event);
     void addJudged(const ExperimentJudged& event);
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
+    double joulesAt(double seconds) const;
     void addMarker(Marker marker, TimeNs at);
     void markSuggestion();  // of a range test that has ended
 

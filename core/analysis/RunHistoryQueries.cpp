@@ -55,7 +55,8 @@ bool RunHistory::isNewestFlipChosenByTurns() const {
 }
 
 RunPlace RunHistory::place(std::size_t row) const {
-    return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row], m_steps.learningRate[row]};
+    return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row], m_steps.learningRate[row],
+            m_steps.joules[row]};
 }
 
 double RunHistory::x(XAxis axis, std::size_t row) const {
@@ -66,6 +67,8 @@ double RunHistory::x(XAxis axis, std::size_t row) const {
             return static_cast<double>(m_steps.tokens[row]);
         case XAxis::WallTime:
             return m_steps.seconds[row];
+        case XAxis::Energy:
+            return m_steps.joules[row];
         case XAxis::LearningRate:
             return m_steps.learningRate[row];
     }

@@ -11,6 +11,7 @@ void cutSteps(StepColumns& steps, std::size_t rows) {
     steps.step.resize(rows);
     steps.tokens.resize(rows);
     steps.seconds.resize(rows);
+    steps.joules.resize(rows);
     steps.smoothedLoss.cut(rows);
     for (Column* column :
          {&steps.loss, &steps.learningRate, &steps.gradientNorm, &steps.lossScale, &steps.stepMs, &steps.tokensPerSecond, &steps.rateP10,

@@ -19,6 +19,7 @@ Quantity quantityOf(XAxis axis) {
     return axis == XAxis::Step       ? Quantity::Count
            : axis == XAxis::Tokens   ? Quantity::Tokens
            : axis == XAxis::WallTime ? Quantity::Seconds
+           : axis == XAxis::Energy   ? Quantity::Joules
                                      : Quantity::Number;
 }
 

@@ -44,6 +44,7 @@ public:
         if (!schedule(request).empty()) return {};
         if (!request.hasSteps() && request.axis == XAxis::WallTime)
             return QStringLiteral("How long the schedule takes is known after the first step.");
+        if (request.axis == XAxis::Energy) return QStringLiteral("What the schedule takes is known when the first sample of the power has come.");
         return ChartContent::whyEmpty(request);
     }
 

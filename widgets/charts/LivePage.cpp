@@ -96,6 +96,7 @@ bool LivePage::training() const {
 }
 
 void LivePage::updateExtent() {
+    offerEnergy();
     if (m_overlay) return m_range->setExtent(overlayExtent());
     const XAxis axis = m_range->axis();
     Extent extent;

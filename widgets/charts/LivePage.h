@@ -105,6 +105,7 @@ private:
     void setSmoothing(int position);
     void updateExtent();
     void offerRates(bool rangeTest);
+    void offerEnergy();
     void invalidate();
     void hurry();
     void drawNext(TimeNs now);

@@ -47,7 +47,7 @@ void LivePage::buildBar() {
     row->setSpacing(2);
 
     m_axis = new QComboBox(m_bar);
-    m_axis->addItems({tr("steps"), tr("tokens"), tr("wall time"), tr("learning rate")});
+    m_axis->addItems({tr("steps"), tr("tokens"), tr("wall time"), tr("energy"), tr("learning rate")});
     m_axis->setToolTip(tr("What all charts have along x"));
     m_axis->setAccessibleName(tr("x axis"));
     m_axis->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -157,6 +157,30 @@ void LivePage::offerRates(bool rangeTest) {
     m_logX->setChecked(rangeTest);
 }
 
+// Of a machine that tells it: most virtual ones do not.
+void LivePage::offerEnergy() {
+    constexpr int kEnergy = static_cast<int>(XAxis::Energy);
+    constexpr std::size_t kSoon = 4;  // samples: the first may tell of no power yet
+    const bool single = !m_overlay && m_history && m_history->started();
+    const bool known = single && m_history->knowsEnergy();
+    QString why;
+    if (m_overlay)
+        why = tr("Not while runs are laid over each other");
+    else if (!single)
+        why = tr("Known once a run has told what the processors or a GPU use");
+    else if (!known) {
+        const auto& machine = m_history->info()->machine;
+        why = machine && !machine->whyNoProcessorEnergy.empty()
+                  ? tr("The processors' power is not known: %1").arg(QString::fromStdString(machine->whyNoProcessorEnergy))
+                  : tr("No sample of this session tells what the processors or a GPU use");
+    }
+    QStandardItem* item = static_cast<QStandardItemModel*>(m_axis->model())->item(kEnergy);
+    if (item->isEnabled() != known) item->setEnabled(known);
+    if (item->toolTip() != why) item->setToolTip(why);
+    const bool mayCome = single && training() && m_history->device().place.size() < kSoon;
+    if (m_axis->currentIndex() == kEnergy && !known && !mayCome) m_axis->setCurrentIndex(static_cast<int>(XAxis::Step));
+}
+
 void LivePage::styleBar() {
     for (auto* widget : m_bar->findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) widget->setFont(smallFont(font()));
 }
@@ -164,8 +188,9 @@ void LivePage::styleBar() {
 QByteArray LivePage::saveLayout() const {
     QByteArray layout;
     QDataStream out(&layout, QIODevice::WriteOnly);
-    const bool rates = m_axis->currentIndex() == static_cast<int>(XAxis::LearningRate);  // of one run, not a person's habit
-    out << kLayoutVersion << static_cast<qint32>(rates ? static_cast<int>(XAxis::Step) : m_axis->currentIndex()) << (m_logX->isChecked() && !rates)
+    // Energy and the learning rate are along x where one run has them: no person's habit.
+    const bool habit = m_axis->currentIndex() < static_cast<int>(XAxis::Energy);
+    out << kLayoutVersion << static_cast<qint32>(habit ? m_axis->currentIndex() : static_cast<int>(XAxis::Step)) << (m_logX->isChecked() && habit)
         << m_logY->isChecked() << static_cast<qint32>(m_smoothing->value());
     return layout;
 }
@@ -177,8 +202,7 @@ void LivePage::restoreLayout(const QByteArray& layout) {
     bool logX = false, logY = false;
     in >> version >> axis >> logX >> logY;
     if (version >= 2) in >> smoothing;  // version 1 knew of none
-    if (in.status() != QDataStream::Ok || version < 1 || version > kLayoutVersion || axis < 0 || axis >= static_cast<qint32>(XAxis::LearningRate))
-        return;
+    if (in.status() != QDataStream::Ok || version < 1 || version > kLayoutVersion || axis < 0 || axis >= static_cast<qint32>(XAxis::Energy)) return;
     m_axis->setCurrentIndex(axis);
     m_logX->setChecked(logX);
     m_logY->setChecked(logY);

@@ -74,6 +74,8 @@ Prefix prefixFor(double largest, Quantity quantity) {
             return {1, "%"};
         case Quantity::Watts:
             return pick({{1, "W"}, {1e3, "kW"}});
+        case Quantity::Joules:
+            return pick({{1, "J"}, {1e3, "kJ"}, {1e6, "MJ"}, {1e9, "GJ"}});
         case Quantity::Seconds:
             return {1, largest < 5 ? "s" : "m:s"};
         case Quantity::Count:
@@ -209,6 +211,10 @@ QString readOut(double value, Quantity quantity) {
             return QString::fromStdString(format::percent(value / 100));
         case Quantity::Watts:
             return QString::fromStdString(format::significant(value) + "\u202FW");
+        case Quantity::Joules: {
+            const Prefix prefix = prefixFor(value, quantity);
+            return QString::fromStdString(format::significant(value / prefix.factor)) + QStringLiteral("\u202F") + prefix.unit;
+        }
     }
     return {};
 }

@@ -10,7 +10,7 @@
 namespace stepscope {
 
 // Count: of steps; Events: of anything else that is counted, such as page faults.
-enum class Quantity { Number, Count, Events, Tokens, Seconds, Milliseconds, Bytes, TokenRate, Percent, Watts };
+enum class Quantity { Number, Count, Events, Tokens, Seconds, Milliseconds, Bytes, TokenRate, Percent, Watts, Joules };
 
 struct Tick {
     double value = 0;

@@ -14,10 +14,10 @@ namespace {
 
 using Kind = Marker::Kind;
 
-constexpr XAxis kAxes[] = {XAxis::Step, XAxis::Tokens, XAxis::WallTime, XAxis::LearningRate};
+constexpr XAxis kAxes[] = {XAxis::Step, XAxis::Tokens, XAxis::WallTime, XAxis::Energy, XAxis::LearningRate};
 
 Marker at(double step, Kind kind = Kind::Switch) {
-    return {kind, {step, step * 100, step / 8, step * 1e-6}, "label", {}, 0, {}};
+    return {kind, {step, step * 100, step / 8, step * 1e-6, step * 3}, "label", {}, 0, {}};
 }
 
 std::size_t number(Kind kind) {

@@ -92,7 +92,7 @@ std::string textOf(const Column& column) {
 }
 
 std::string textOf(const RunPlace& place) {
-    return fmt::format("{}/{}/{}/{} ", place.step, place.tokens, place.seconds, place.rate);
+    return fmt::format("{}/{}/{}/{}/{} ", place.step, place.tokens, place.seconds, place.rate, place.joules);
 }
 
 // Everything that the window reads of it.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "core/analysis/RunHistory.h"
 #include "core/events/ConfigJson.h"
@@ -49,6 +50,39 @@ TEST(RunHistory, TurnsStepsIntoColumns) {
     EXPECT_NEAR(history.steps().phaseMs[static_cast<std::size_t>(Phase::Backward)].mean(0, 50), 5, 1e-9);
     EXPECT_NEAR(history.steps().otherMs.mean(10, 20), 1, 1e-9);
     EXPECT_EQ(history.steps().lossScale.extremes(0, 50).any, false);
+}
+
+TEST(RunHistory, AddsUpTheEnergyThatTheSamplesTellAndNeverGoesBack) {
+    RunHistory history;
+    history.append(started(100));
+    std::int64_t done = 0;
+    const auto steps = [&](std::int64_t count) {
+        for (const std::int64_t end = done + count; done < end;) history.append(step(++done));
+    };
+    const auto sample = [&](double processors, double gpus) {
+        history.append(DeviceSample{.at = TimeNs::fromSeconds(static_cast<double>(done) / 100), .gpuPowerW = gpus, .cpuPowerW = processors});
+    };
+    steps(10);
+    sample(50, kUnknown);  // of a time before it, too
+    EXPECT_FALSE(history.knowsEnergy());
+    steps(10);
+    EXPECT_EQ(history.last().joules, 0);
+    sample(50, 150);
+    EXPECT_TRUE(history.knowsEnergy());
+    EXPECT_NEAR(history.device().place.back().joules, 0.1 * 200, 1e-9);
+    steps(10);
+    EXPECT_NEAR(history.last().joules, 40, 1e-6) << "as much a second as the newest sample told";
+    EXPECT_NEAR(history.x(XAxis::Energy, 24), 30, 1e-6);
+    sample(20, kUnknown);
+    EXPECT_NEAR(history.device().place.back().joules, 22, 1e-9);
+    steps(150);
+    EXPECT_NEAR(history.last().joules, 22 + 1.5 * 20, 1e-6) << "what was taken for too much is caught up with";
+    for (std::size_t row = 1; row < history.rows(); ++row) ASSERT_GE(history.x(XAxis::Energy, row), history.x(XAxis::Energy, row - 1));
+    const double before = history.last().joules;
+    for (const double unknown : {kUnknown, -5.0, std::numeric_limits<double>::infinity()}) sample(unknown, kUnknown);
+    steps(10);
+    EXPECT_GE(history.last().joules, before);
+    EXPECT_TRUE(std::isfinite(history.last().joules));
 }
 
 TEST(RunHistory, MarksTheSuggestionOfARangeTestWhereTheLossFallsMostSteeplyWhenItEnds) {

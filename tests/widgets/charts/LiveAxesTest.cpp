@@ -112,6 +112,45 @@ private Q_SLOTS:
         }
     }
 
+    void theEnergyIsAnAxisWhereTheMachineTellsIt() {
+        Shown shown;
+        auto* axis = shown.page.findChild<QComboBox*>();
+        constexpr int kEnergy = static_cast<int>(XAxis::Energy);
+        const auto* item = static_cast<QStandardItemModel*>(axis->model())->item(kEnergy);
+        QVERIFY(!item->isEnabled());
+        QVERIFY2(item->toolTip().contains("No sample of this session"), qPrintable(item->toolTip()));
+        auto told = std::make_shared<SessionInfo>(*shown.history->info());
+        told->machine->whyNoProcessorEnergy = "This is a virtual machine.";
+        shown.history->append(SessionStarted{8, told, false});
+        shown.page.historyChanged();
+        QVERIFY2(item->toolTip().contains("This is a virtual machine."), qPrintable(item->toolTip()));
+
+        const auto train = [&](std::int64_t from, std::int64_t to, double watts) {
+            for (std::int64_t i = from; i < to; ++i) {
+                const TimeNs at = TimeNs::fromSeconds(0.1 * static_cast<double>(i));
+                shown.history->append(StepDone{.step = i, .at = at, .duration = TimeNs::fromSeconds(0.1), .loss = 3, .tokens = 100});
+                if (i % 5 == 0) shown.history->append(DeviceSample{.at = at, .cpuPct = 90, .gpuPowerW = watts});
+            }
+            shown.page.historyChanged();
+            shown.settle();
+        };
+        train(1, 100, 300);
+        QVERIFY(item->isEnabled());
+        QVERIFY(item->toolTip().isEmpty());
+        axis->setCurrentIndex(kEnergy);
+        shown.settle();
+        QVERIFY(shown.page.range().scale().high >= shown.history->last().joules);
+        QVERIFY2(shown.page.chart(0).xTicks().unit == "kJ", qPrintable(shown.page.chart(0).xTicks().unit));
+        QVERIFY2(LivePage().saveLayout() == shown.page.saveLayout(), "one run's axis is nobody's habit");
+
+        shown.history->append(SessionStarted{9, told, false});
+        shown.page.historyChanged();
+        QCOMPARE(shown.page.range().axis(), XAxis::Energy);  // it may still come
+        train(1, 100, kUnknown);
+        QCOMPARE(shown.page.range().axis(), XAxis::Step);
+        QVERIFY(!item->isEnabled());
+    }
+
     void theScheduleAheadCountsTheTokensOfEveryMicroBatch() {
         RunConfig config = SyntheticRun{}.config();
         config.schedule = "linear";

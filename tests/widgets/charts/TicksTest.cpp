@@ -124,6 +124,8 @@ TEST(ReadOut, CarriesItsUnitAndNeverRoundsToZero) {
     EXPECT_EQ(readOut(24.44, Quantity::Milliseconds), "24.4\u202Fms");
     EXPECT_EQ(readOut(4.11e-4, Quantity::Number), "4.11·10⁻⁴");
     EXPECT_EQ(readOut(9.9999999e-6, Quantity::Number), "1.00·10⁻⁵");
+    EXPECT_EQ(readOut(640, Quantity::Joules), "640\u202FJ");
+    EXPECT_EQ(readOut(12400, Quantity::Joules), "12.4\u202FkJ");
     EXPECT_EQ(readOut(1240, Quantity::Count), "step 1\u202F240");
     EXPECT_EQ(readOut(1240, Quantity::Events), "1\u202F240");
     EXPECT_EQ(readOut(std::nan(""), Quantity::Number), "–");
