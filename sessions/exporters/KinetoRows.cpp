@@ -192,18 +192,20 @@ void KinetoLinks::add(const SliceBlock& block) {
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_calls.insert({block.thread.rank, slice.correlation});
             if (isLaunched(slice.kind, device)) m_launched.insert({block.thread.rank, slice.correlation});
         }
-        if (device) m_ofDevice[block.thread.laneNumber()].push_back({slice.start, slice.start + slice.duration});
+        if (isOperation(slice.kind)) m_mostExternal = std::max(m_mostExternal, slice.external);
+        if (device && slice.kind != SliceKind::Synchronisation)
+            m_ofDevice[{block.thread.rank, block.thread.device, block.thread.thread}].push_back({slice.start, slice.start + slice.duration});
     }
 }
 
 void KinetoLinks::done() {
-    for (auto& [lane, all] : m_ofDevice) {
+    for (auto& [stream, all] : m_ofDevice) {
         std::ranges::sort(all, {}, [](const Key& one) { return std::pair(one.first, -one.second); });
         std::vector<std::int64_t> ends;
         for (const auto& [from, to] : all) {
             while (!ends.empty() && ends.back() <= from) ends.pop_back();
             if (!ends.empty() && to > ends.back())
-                m_spare[lane].insert({from, to});
+                m_spare[stream].insert({from, to});
             else
                 ends.push_back(to);
         }
@@ -215,8 +217,8 @@ bool KinetoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
     return correlation != 0 && m_calls.contains({rank, correlation}) && m_launched.contains({rank, correlation});
 }
 
-bool KinetoLinks::spare(std::int64_t lane, const Slice& slice) const {
-    const auto found = m_spare.find(lane);
+bool KinetoLinks::spare(const SliceThread& thread, const Slice& slice) const {
+    const auto found = m_spare.find({thread.rank, thread.device, thread.thread});
     return found != m_spare.end() && found->second.contains({slice.start, slice.start + slice.duration});
 }
 
@@ -226,6 +228,8 @@ KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& thread
         if (thread.number != 0 || thread.device < 0) m_threads.try_emplace({thread.rank, thread.process, thread.number}, thread.thread);
         m_firstRank = &thread == threads.data() ? thread.rank : std::min(m_firstRank, thread.rank);
     }
+    constexpr std::int64_t kFar = std::int64_t{1} << 62;  // an imported trace may say any number
+    m_unnumbered = links.mostExternal() > 0 && links.mostExternal() < kFar ? links.mostExternal() : 0;
 }
 
 std::int64_t KinetoRows::processOf(std::int64_t process, std::int64_t rank) const {
@@ -264,12 +268,14 @@ void KinetoRows::metadata(const SliceThread& thread) {
                              : thread.name.starts_with("thread ") ? thread.name
                                                                   : fmt::format("thread {} ({})", thread.thread, thread.name);
     const std::int64_t tid = sync ? thread.thread + kSyncLane : thread.thread;
+    if (!m_named.insert({processOf(thread.process, thread.rank), device, tid}).second) return;  // a stream's second lane: what overlapped on it
     metadataRow("thread_name", tid, fmt::format("\"name\": {}", quoted(name)));
     metadataRow("thread_sort_index", tid, fmt::format("\"sort_index\": {}", thread.thread));
 }
 
 std::string KinetoRows::operationArgs(const Slice& slice, const std::vector<std::string>& strings) {
-    std::string args = fmt::format(R"("External id": {}, "Ev Idx": {})", slice.external != 0 ? slice.external : m_operations + 1, m_operations);
+    std::string args =
+        fmt::format(R"("External id": {}, "Ev Idx": {})", slice.external != 0 ? slice.external : m_unnumbered + m_operations + 1, m_operations);
     ++m_operations;
     if (slice.sequence >= 0) args += fmt::format(R"(, "Sequence number": {}, "Fwd thread id": {})", slice.sequence, slice.forwardThread);
     if (slice.layer >= 0) args += fmt::format(R"(, "Layer": {})", slice.layer);
@@ -310,9 +316,9 @@ Status KinetoRows::add(const SliceBlock& block) {
         if (!what.extra.empty()) appendMember(args, what.extra);
         const std::string name =
             slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", std::max<std::int64_t>(0, slice.step)) : strings[slice.name];
-        const std::int64_t tid = slice.kind == SliceKind::Synchronisation && device    ? thread.thread + kSyncLane
-                                 : device && m_links.spare(thread.laneNumber(), slice) ? thread.thread + kSpareLane
-                                                                                       : thread.thread;
+        const std::int64_t tid = slice.kind == SliceKind::Synchronisation && device ? thread.thread + kSyncLane
+                                 : device && m_links.spare(thread, slice)           ? thread.thread + kSpareLane
+                                                                                    : thread.thread;
         const std::string where = place(thread, tid);
         const std::string category = what.category.empty() ? fmt::format("\"{}\"", categoryOf(slice.kind)) : quoted(what.category);
         if (what.instant)

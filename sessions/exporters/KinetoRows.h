@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -26,14 +27,18 @@ public:
     void done();
     // Whether both ends of a flow from a launch to what it launched are there.
     bool launches(std::int64_t rank, std::int64_t correlation) const;
-    // Whether a slice of a device's lane reaches beyond another that it began in: readers want slices that nest, so it is written to a spare lane.
-    bool spare(std::int64_t lane, const Slice& slice) const;
+    // Whether a slice of a device's stream reaches beyond another that it began in: readers want slices that nest, so it is written to a spare lane.
+    bool spare(const SliceThread& thread, const Slice& slice) const;
+    // The greatest number that joins an operation with what it had launched; 0: there is none. What has no number takes one behind it.
+    std::int64_t mostExternal() const { return m_mostExternal; }
 
 private:
     using Key = std::pair<std::int64_t, std::int64_t>;
-    std::unordered_set<Key, KeyedHash> m_calls, m_launched;  // by rank and correlation
-    std::map<std::int64_t, std::vector<Key>> m_ofDevice;     // by lane: from and to of what lies on it
-    std::map<std::int64_t, std::set<Key>> m_spare;
+    std::unordered_set<Key, KeyedHash> m_calls, m_launched;               // by rank and correlation
+    using Stream = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // rank, device, number: one in the trace, however many lanes it has here
+    std::map<Stream, std::vector<Key>> m_ofDevice;                        // from and to of what lies on it
+    std::map<Stream, std::set<Key>> m_spare;
+    std::int64_t m_mostExternal = 0;
 };
 
 class KinetoRows {
@@ -62,10 +67,12 @@ private:
     std::map<std::int64_t, GpuShape> m_gpus;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> m_threads;  // rank, process and autograd's number -> the system's
     std::set<std::pair<std::int64_t, bool>> m_processes;
+    std::set<std::tuple<std::int64_t, bool, std::int64_t>> m_named;  // process, whether of a device, thread
     std::int64_t m_firstRank = 0;
     std::string m_text;
     bool m_first = true;
     std::int64_t m_operations = 0, m_flows = 0;
+    std::int64_t m_unnumbered = 0;  // operations without a number begin behind it
 };
 
 }  // namespace stepscope::kineto

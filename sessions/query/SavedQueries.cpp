@@ -34,9 +34,9 @@ const std::vector<SavedQuery>& savedQueries() {
          "GROUP BY part\n"
          "ORDER BY self_ms DESC"},
         {"time-per-step", "Steps, and how much of each was spent in operations",
-         "WITH spent AS (SELECT rank, step, total(self_ns) AS self_ns, count(*) AS calls FROM op GROUP BY rank, step)\n"
+         "WITH spent AS (SELECT rank, capture, step, total(self_ns) AS self_ns, count(*) AS calls FROM op GROUP BY rank, capture, step)\n"
          "SELECT step.rank, step.number, round(step.dur_ns / 1e6, 3) AS step_ms, round(spent.self_ns / 1e6, 3) AS operations_ms, spent.calls\n"
-         "FROM step LEFT JOIN spent ON spent.step = step.number AND spent.rank = step.rank\n"
+         "FROM step LEFT JOIN spent ON spent.step = step.number AND spent.rank = step.rank AND spent.capture IS step.capture\n"
          "ORDER BY step.start_ns\n"
          "LIMIT 1000"},
         {"gaps", "Where nothing ran on a lane: the longest pauses between its operations",

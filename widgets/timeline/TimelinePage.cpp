@@ -190,6 +190,11 @@ void TimelinePage::setProblem(const QString& sentence) {
     showState();
 }
 
+void TimelinePage::setUnread(const QString& sentence) {
+    m_problem = sentence;
+    showState();
+}
+
 void TimelinePage::setLoading(const QString& sentence) {
     m_loading = sentence;
     showState();

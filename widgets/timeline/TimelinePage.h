@@ -28,6 +28,7 @@ public:
     void setContent(TimelineContent content);
     void setNothing(qint64 session);           // that session has no capture; 0: none is shown
     void setProblem(const QString& sentence);  // nothing can be read
+    void setUnread(const QString& sentence);   // a part cannot be: what is there stays
     void setLoading(const QString& sentence);  // something is being read
     void setReady(bool ready);                 // whether there is a run that can be asked
     void setWaiting(bool waiting);             // for the steps that were asked for

@@ -162,8 +162,10 @@ void TimelineWiring::readCounters(std::int64_t session, const TraceLanes& lanes)
             m_database, session, lanes, [&] { return number == m_reading; }, counters);
         answer(this, [this, number, done, counters = std::move(counters)]() mutable {
             if (number != m_reading) return;
-            if (!done) return m_panels.page.setProblem(QString::fromStdString(done.error().sentence));
-            m_panels.page.view().setCounters(std::move(counters));
+            if (done)
+                m_panels.page.view().setCounters(std::move(counters));
+            else
+                m_panels.page.setUnread(QString::fromStdString(done.error().sentence));
             readLosses();
         });
     });
@@ -176,7 +178,7 @@ void TimelineWiring::readLosses() {
         auto losses = std::make_shared<const Result<std::vector<TraceLoss>>>(opened->index->losses());
         answer(this, [this, number = opened->number, losses] {
             if (number != m_reading) return;
-            if (!*losses) return m_panels.page.setProblem(QString::fromStdString(losses->error().sentence));
+            if (!*losses) return m_panels.page.setUnread(QString::fromStdString(losses->error().sentence));
             m_panels.page.setLosses(**losses);
         });
     });
@@ -195,7 +197,7 @@ void TimelineWiring::ask(Ask what, Tell tell) {
             if (*found)
                 tell(**found);
             else if (found->error().code != ErrorCode::Cancelled)
-                m_panels.page.setProblem(QString::fromStdString(found->error().sentence));
+                m_panels.page.setUnread(QString::fromStdString(found->error().sentence));
         });
     });
 }

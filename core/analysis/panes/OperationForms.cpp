@@ -14,18 +14,21 @@ namespace stepscope {
 
 void OperationForms::add(const SliceBlock& block) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> called;  // own time by name and arguments
+    std::set<std::pair<std::uint32_t, std::int64_t>> shared;                 // our own, by name and step
     for (const Slice& slice : block.slices) {
         if (!isOperation(slice.kind) || slice.arguments == 0) continue;
         auto& time = called[{slice.name, slice.arguments}];
         time = cappedSum(time, slice.self());
+        const SliceArguments& with = block.arguments[slice.arguments];
+        if (with.text.empty() && (with.flops > 0 || with.bytes > 0)) shared.emplace(slice.name, slice.step);
     }
     for (const auto& [key, time] : called) {
         const SliceArguments& with = block.arguments[key.second];
         if (with.flops <= 0 && with.bytes <= 0 && with.text.empty()) continue;
-        if (with.text.empty()) m_sharing[block.strings[key.first]].insert(block.thread.laneNumber());
         auto& into = m_types[block.strings[key.first]][elementType(with.text)];
         into = cappedSum(into, time);
     }
+    for (const auto& [name, step] : shared) m_sharing[block.strings[name]].emplace(block.thread.rank, step, block.thread.laneNumber());
 }
 
 std::string OperationForms::typeOf(const std::string& operation) const {
@@ -54,7 +57,16 @@ std::string OperationForms::formatsOf(const std::string& operation) const {
 
 std::int64_t OperationForms::threadsOf(const std::string& operation) const {
     const auto found = m_sharing.find(operation);
-    return found == m_sharing.end() ? 1 : std::max<std::int64_t>(1, static_cast<std::int64_t>(found->second.size()));
+    if (found == m_sharing.end()) return 1;
+    std::int64_t most = 1, ofStep = 0;
+    std::pair<std::int64_t, std::int64_t> last{-1, -1};
+    for (const auto& [rank, step, lane] : found->second) {
+        ofStep = last == std::pair(rank, step) ? ofStep + 1 : 1;
+        last = {rank, step};
+        if (step >= 0 || found->second.size() == static_cast<std::size_t>(ofStep))
+            most = std::max(most, ofStep);  // what is of no step is of many Programs
+    }
+    return most;
 }
 
 }  // namespace stepscope

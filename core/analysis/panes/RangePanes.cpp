@@ -16,7 +16,6 @@ namespace {
 
 constexpr const char* kNoLonger = "Something else is shown now.";
 constexpr const char* kTooMany = "Too many slices.";
-constexpr double kFoldedParts = 2000;  // into which a range is cut where only folds are read
 
 std::int64_t backBy(std::int64_t time, std::int64_t by) {
     std::int64_t at = 0;
@@ -334,24 +333,25 @@ Status PanesReader::foldedStream(const TraceLane& lane, RangePanes& into) {
     if (to <= from) return {};
     PaneStream stream{
         .rank = lane.thread.rank, .time = {.device = lane.thread.device, .stream = lane.thread.thread, .begin = {from}, .end = {to}}, .launches = {}};
-    const int level = std::max(lane.finest, lodLevel(static_cast<double>(to - from) / kFoldedParts, lane.finest));
-    // What the level folds, and what it and all levels above it keep.
-    for (int keeping = level; keeping <= kLodLevels; ++keeping) {
-        const int shift = tileShift(keeping, lane.finest);
-        auto tiles = m_index.tiles(lane.lane, keeping, from >> shift, (to - 1) >> shift);
-        if (!tiles) return tiles.error();
-        for (const auto& tile : *tiles)
-            for (const auto& row : tile->rows) {
-                if (row.depth != 0) continue;
-                for (const auto& kept : row.kept)
-                    if (kept.start >= from && kept.start < to) stream.time.busy.ns += kept.duration, stream.time.works += 1;
-                if (keeping != level) continue;
-                for (const auto& fold : row.folds)
-                    if (fold.start >= from && fold.start < to) stream.time.busy.ns += fold.total, stream.time.works += fold.count;
-            }
-    }
+    // Ranges that a person named lie on a stream, too, and waits have a lane of its number.
+    const auto sums = m_index.sums(from, to, lane.lane);
+    if (!sums) return sums.error();
+    for (const RangeSum& sum : sums->sums)
+        if (isDeviceWork(sum.kind)) stream.time.busy.ns = cappedSum(stream.time.busy.ns, sum.total), stream.time.works += sum.count;
+    if (stream.time.works == 0) return {};
     stream.time.busy.ns = std::min(stream.time.busy.ns, to - from);
     stream.time.otherIdle.ns = to - from - stream.time.busy.ns;
+    // What overlapped on a stream has lanes of its own.
+    for (PaneStream& other : into.streams) {
+        if (other.rank != stream.rank || other.time.device != stream.time.device || other.time.stream != stream.time.stream) continue;
+        const std::int64_t begin = std::min(from, other.time.begin.ns), end = std::max(to, other.time.end.ns);
+        other.time.works += stream.time.works;
+        other.time.busy.ns = std::min(cappedSum(other.time.busy.ns, stream.time.busy.ns), end - begin);
+        other.time.begin.ns = begin;
+        other.time.end.ns = end;
+        other.time.otherIdle.ns = end - begin - other.time.busy.ns;
+        return {};
+    }
     into.streams.push_back(stream);
     return {};
 }

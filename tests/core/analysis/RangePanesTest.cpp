@@ -187,11 +187,36 @@ TEST(RangePanes, WhereThereAreTooManySlicesSumsAreTheSameAndTheRestIsLeftOut) {
         ASSERT_EQ(folded.operations.size(), whole.operations.size());
         EXPECT_EQ(folded.operations[0].row.self.ns, whole.operations[0].row.self.ns);
         EXPECT_TRUE(folded.flame.empty());
-        // Folds begin where their bucket does: a few works at the edges may count on the other side.
         ASSERT_EQ(folded.streams.size(), 1u);
-        EXPECT_NEAR(static_cast<double>(folded.streams[0].time.works), static_cast<double>(whole.streams[0].time.works), 1);
+        EXPECT_EQ(folded.streams[0].time.works, whole.streams[0].time.works);
         EXPECT_NEAR(static_cast<double>(folded.streams[0].time.busy.ns), static_cast<double>(whole.streams[0].time.busy.ns), 61e3);
     }
+}
+
+TEST(RangePanes, RangesThatWereNamedAndWaitsKeepNoStreamBusyAlsoWhereOnlySumsAreRead) {
+    SmallGpuRun run;
+    for (Slice& slice : run.device.slices) slice.depth = 1;
+    const std::int64_t kernels = std::ssize(run.device.slices), end = run.device.slices.back().start + run.device.slices.back().duration;
+    run.device.slices.insert(run.device.slices.begin(),
+                             {.start = 0, .duration = end, .called = kernels * 60 * kUs, .name = 1, .kind = SliceKind::DeviceAnnotation});
+    SliceBlock waits;
+    waits.thread = {.process = 0, .thread = 7, .name = "stream 7 (sync)", .lane = 2000, .device = 0};
+    waits.strings = {"", "Stream Wait"};
+    waits.slices = {{.start = 0, .duration = 9000 * kUs, .name = 1, .kind = SliceKind::Synchronisation}};
+    SliceBlock overlapping;
+    overlapping.thread = {.process = 0, .thread = 7, .name = "stream 7 (2)", .lane = 1001, .device = 0};
+    overlapping.strings = {"", "gemm"};
+    overlapping.slices = {{.start = 200 * kUs, .duration = 50 * kUs, .name = 1, .kind = SliceKind::Kernel}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(waits));
+    trace.add(encodeSlices(overlapping));
+    run.tell(trace, 64);
+    const RangePanes folded = panesOf(trace, 0, 0, 20);
+    ASSERT_TRUE(folded.folded);
+    ASSERT_EQ(folded.streams.size(), 1u);
+    EXPECT_EQ(folded.streams[0].time.works, kernels + 1);
+    EXPECT_LT(folded.streams[0].time.busy.ns, (kernels + 1) * 61 * kUs);
+    EXPECT_GT(folded.streams[0].time.busy.ns, kernels * 60 * kUs);
 }
 
 TEST(RangePanes, ACallWithinOneOfItsOwnNameCountsOnceAlsoWhereOnlySumsAreRead) {

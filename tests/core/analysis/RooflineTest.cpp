@@ -73,6 +73,22 @@ TEST(Roofline, FormAndThreadsOfAnOperationAreThoseOfMostOfItsTime) {
     EXPECT_EQ(forms.threadsOf("another"), 1);
 }
 
+TEST(Roofline, AProgramThatIsBuiltAnewHasOtherThreadsAndNotMoreOfThem) {
+    OperationForms forms;
+    for (std::int64_t step = 1; step <= 4; ++step)
+        for (std::int64_t thread = 0; thread < 3; ++thread)
+            for (std::int64_t rank = 0; rank < 2; ++rank) {
+                SliceBlock block;
+                block.thread = {.process = 1, .thread = thread == 0 ? 1 : 10 * step + thread, .rank = rank};
+                block.strings = {"", "norm + QKV"};
+                block.arguments.push_back({.flops = 100});
+                block.slices = {{.start = step * 100, .duration = 10, .name = 1, .arguments = 1, .kind = SliceKind::Own, .step = step},
+                                {.start = step * 100 + 20, .duration = 10, .name = 1, .arguments = 1, .kind = SliceKind::Own}};
+                forms.add(block);
+            }
+    EXPECT_EQ(forms.threadsOf("norm + QKV"), 3);
+}
+
 TEST(Roofline, ADotIsWhatAnOperationComputesInItsOwnTime) {
     SliceBlock host;
     host.thread = {.process = 1, .thread = 1, .name = "trainer"};

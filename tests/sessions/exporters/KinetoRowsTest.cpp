@@ -274,6 +274,37 @@ TEST_F(KinetoRowsOf, WhatReachesBeyondAnotherOfItsStreamIsOnASpareLane) {
     EXPECT_THAT(lanes, ElementsAre(7, 7, 2'000'007, 7, 7));
 }
 
+TEST_F(KinetoRowsOf, LanesOfOneStreamAreOneThreadOfTheTraceAndWhatOverlapsAmongThemIsOnASpareLane) {
+    SliceThread second = onDevice();
+    second.name = "stream 7 (2)";
+    second.lane = 3;
+    blocks = {blockOf(onDevice(), {{.start = 0, .duration = 100, .name = 1, .kind = SliceKind::Kernel}}),
+              blockOf(second, {{.start = 50, .duration = 80, .name = 1, .kind = SliceKind::Kernel},
+                               {.start = 200, .duration = 80, .name = 1, .kind = SliceKind::Kernel}})};
+    std::vector<std::int64_t> lanes;
+    for (const auto& row : written()) lanes.push_back(row["tid"].get<std::int64_t>());
+    EXPECT_THAT(lanes, ElementsAre(7, 2'000'007, 7));
+
+    std::ostringstream out;
+    const KinetoLinks links;
+    KinetoRows rows(out, {onDevice(), second}, links);
+    rows.metadata(onDevice());
+    rows.metadata(second);
+    ASSERT_TRUE(rows.flush());
+    EXPECT_EQ(out.str().find("stream 7 (2)"), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("stream 7"), std::string::npos);
+}
+
+TEST_F(KinetoRowsOf, AnOperationWithoutANumberTakesNoneThatAnotherHas) {
+    blocks = {blockOf(onHost(), {{.start = 0, .duration = 5, .name = 1},
+                                 {.start = 10, .duration = 5, .name = 1, .external = 1},
+                                 {.start = 20, .duration = 5, .name = 1, .external = 3},
+                                 {.start = 30, .duration = 5, .name = 1}})};
+    std::set<std::int64_t> numbers;
+    for (const auto& row : written()) numbers.insert(row["args"]["External id"].get<std::int64_t>());
+    EXPECT_EQ(numbers.size(), 4u);
+}
+
 TEST_F(KinetoRowsOf, OnAnOrdinaryLaneOfAStreamNothingReachesBeyondAnother) {
     std::mt19937_64 random(5);
     for (int round = 0; round < 50; ++round) {

@@ -245,6 +245,17 @@ TEST(TimelinePage, SaysHowManySlicesCouldNotBeKept) {
     EXPECT_EQ(page.sentence(), "");
 }
 
+TEST(TimelinePage, WhatCannotBeReadBesideTheLanesHidesNone) {
+    ShownTimeline shown;
+    TimelinePage page;
+    page.setContent(shown.content());
+    page.setUnread("One block is damaged.");
+    EXPECT_EQ(page.sentence(), "One block is damaged.");
+    EXPECT_TRUE(page.view().isVisibleTo(&page));
+    page.setProblem("The file is gone.");
+    EXPECT_FALSE(page.view().isVisibleTo(&page));
+}
+
 TEST(TimelineView, ASelectedSliceHasAnArrowToWhereItLeads) {
     ShownTimeline shown;
     auto operation = shown.index.at(kTrainerLane, 2, millisecondsNs(3), 0), kernel = shown.index.at(kStreamLane, 0, millisecondsNs(14), 0);
