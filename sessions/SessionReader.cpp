@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "core/base/Format.h"
 #include "core/events/Event.h"
 #include "core/trace/WorkerTimes.h"
 #include "sessions/ChunkTables.h"
@@ -21,6 +22,8 @@
 namespace stepscope {
 namespace {
 
+constexpr std::int64_t kMostSessions = 100'000;
+
 class SqliteReader final : public SessionReader {
 public:
     SqliteReader(std::string path, Connection connection) : m_path(std::move(path)) { use(std::move(connection)); }
@@ -30,6 +33,13 @@ public:
             if (const auto ready = ensureOpen(); !ready) return ready.error();
             std::vector<SessionSummary> all;
             if (!m_connection) return all;
+            // Counted before they are sorted: a stranger's table may lead in circles, and then has no end.
+            SQLite::Statement count(*m_connection, "SELECT count(*) FROM (SELECT deleted_unix_ms FROM sessions LIMIT ?)");
+            count.bind(1, kMostSessions + 1);
+            if (count.executeStep() && count.getColumn(0).getInt64() > kMostSessions)
+                return makeError(ErrorCode::Damaged,
+                                 fmt::format("\"{}\" lists more than {} sessions, and no more are read.", m_path, format::count(kMostSessions)))
+                    .about(Subject::Kind::Database, m_path);
             SQLite::Statement ids(*m_connection, "SELECT id FROM sessions WHERE deleted_unix_ms = 0 ORDER BY started_unix_ms DESC, id DESC");
             std::vector<std::int64_t> found;
             while (ids.executeStep()) found.push_back(ids.getColumn(0).getInt64());

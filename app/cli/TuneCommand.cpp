@@ -64,7 +64,9 @@ void addTune(CLI::App& parent, Actions& actions) {
     options->base.add(*command);
     options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
-    command->add_option("--budget", options->budget, "Of everything; the last fifth of it measures what won")
+    command
+        ->add_option("--budget", options->budget,
+                     "Of everything; the last fifth of it measures what won, and takes up to twice as long where steps are slow")
         ->type_name("MINUTES")
         ->capture_default_str()
         ->take_last();

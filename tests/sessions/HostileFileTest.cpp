@@ -241,6 +241,22 @@ TEST_F(HostileFile, WithAMillionFlipsIsReadInBoundedTime) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
+TEST_F(HostileFile, ThatListsSessionsWithoutEndIsRefused) {
+    record("first");
+    SQLite::Database database(path, SQLite::OPEN_READWRITE, 5000);
+    database.exec("CREATE TEMP TABLE one AS SELECT * FROM sessions");
+    database.exec("UPDATE one SET id = NULL");
+    database.exec(
+        "INSERT INTO sessions SELECT one.* FROM one, (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100001) SELECT i FROM "
+        "n)");
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader);
+    const auto listed = (*reader)->list();
+    ASSERT_FALSE(listed);
+    EXPECT_EQ(listed.error().code, ErrorCode::Damaged);
+    EXPECT_THAT(listed.error().sentence, HasSubstr("lists more than 100"));
+}
+
 TEST_F(HostileFile, OneMachineThatDoesNotParseLeavesTheOthersFlips) {
     record("good", 100);
     const auto bad = record("bad", 100);

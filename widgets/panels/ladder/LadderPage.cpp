@@ -162,7 +162,7 @@ QWidget* LadderPage::buildQuestion() {
     m_minutes->setDecimals(1);
     m_minutes->setSuffix(" min");
     m_minutes->setValue(5);
-    m_minutes->setToolTip("Of everything; a ladder without a budget takes longer where steps are slow");
+    m_minutes->setToolTip("Of everything; where steps are slow, a ladder without a budget takes longer, and a search up to a fifth more");
     m_leaveOneOut = new QCheckBox("Leave each out");
     m_leaveOneOut->setChecked(true);
     m_leaveOneOut->setToolTip("The top beside itself without each of its rungs: gains interact");
