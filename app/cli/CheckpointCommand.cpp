@@ -24,14 +24,14 @@ struct CheckpointOptions {
     bool json = false;
 };
 
-Json toJson(const CheckpointInfo& c) {
+Json checkpointJson(const CheckpointInfo& c) {
     return {{"path", c.path},
             {"step", c.step},
             {"parameters", c.parameters},
             {"tokenizer", c.tokenizer.empty() ? Json(nullptr) : Json(c.tokenizer)},
             {"loss", nineDigits(c.loss)},
             {"bytes", c.bytes},
-            {"config", cli::toJson(c.config)}};
+            {"config", toJson(c.config)}};
 }
 
 std::string asText(const CheckpointInfo& c) {
@@ -47,7 +47,7 @@ Result<ExitCode> show(const CheckpointOptions& options) {
     if (!path) return path.error();
     const auto checkpoint = inspectCheckpoint(*path);
     if (!checkpoint) return checkpoint.error();
-    print(options.json ? line(toJson(*checkpoint)) : asText(*checkpoint));
+    print(options.json ? line(checkpointJson(*checkpoint)) : asText(*checkpoint));
     return ExitCode::Ok;
 }
 
@@ -66,7 +66,7 @@ Result<ExitCode> list(const CheckpointOptions& options) {
     for (const auto& one : *listed) {
         const auto checkpoint = inspectCheckpoint(one.path);
         if (!checkpoint) return checkpoint.error();
-        Json told = toJson(*checkpoint);
+        Json told = checkpointJson(*checkpoint);
         told["validation_loss"] = nineDigits(one.validationLoss);
         all.push_back(std::move(told));
         bytes += one.bytes;

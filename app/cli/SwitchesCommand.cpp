@@ -25,14 +25,14 @@ Json jsonValues(const ValueRange& range) {
     return {{"type", "real"}, {"least", real.least}, {"most", real.most}};
 }
 
-Json toJson(const SwitchInfo& entry) {
+Json switchJson(const SwitchInfo& entry) {
     Json refused = Json::object();
     for (const auto& [choice, why] : entry.refusedChoices) refused[choice] = why;
     return {{"id", entry.id},
             {"title", entry.title},
             {"group", toString(entry.group)},
             {"values", jsonValues(entry.values)},
-            {"default", cli::toJson(entry.byDefault)},
+            {"default", toJson(entry.byDefault)},
             {"takes_effect", entry.takesEffect == TakesEffect::Step ? "step" : "new-run"},
             {"why_new_run", entry.whyNewRun},
             {"applicable", entry.applicable.usable},
@@ -95,7 +95,7 @@ void addSwitches(CLI::App& parent, Actions& actions) {
         const SwitchCatalogue catalogue = workbench->switches(*config);
         if (options->json) {
             Json all = Json::array();
-            for (const auto& entry : catalogue) all.push_back(toJson(entry));
+            for (const auto& entry : catalogue) all.push_back(switchJson(entry));
             print(line(all));
         } else {
             print(options->markdown ? asMarkdown(catalogue) : asTable(catalogue));

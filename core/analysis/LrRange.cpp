@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kFewest = 20;
+constexpr std::size_t kFewestSteps = 20;
 constexpr std::size_t kWindows = 40;  // half a window is this part of the sweep
 constexpr double kDiverged = 1.1;     // of the loss at the start
 constexpr double kLeastFall = 0.02;   // share of the loss at the start that must be gained for a suggestion
@@ -36,9 +36,9 @@ std::vector<double> smooth(std::span<const LrRangePoint> points, std::size_t hal
 }  // namespace
 
 Result<LrRange> readLrRange(std::span<const LrRangePoint> points) {
-    if (points.size() < kFewest)
+    if (points.size() < kFewestSteps)
         return makeError(ErrorCode::BadInput,
-                         fmt::format("A range test of {} steps says nothing; make at least {} (steps).", points.size(), kFewest));
+                         fmt::format("A range test of {} steps says nothing; make at least {} (steps).", points.size(), kFewestSteps));
     const std::size_t half = halfWindow(points.size());
     LrRange range{.smoothed = smooth(points, half)};
     const auto& loss = range.smoothed;

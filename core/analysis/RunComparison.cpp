@@ -16,7 +16,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kWarmUp = 3, kLossSteps = 20;
 constexpr std::size_t kFewSteps = 30;  // fewer tell little of a median
 constexpr double kOthersPoints = 10;   // of the processors, between the two
 constexpr double kStealPoints = 5;
@@ -99,7 +98,7 @@ void addEvent(StoredRun& run, const Event& event) {
         run.tokens.push_back(before + static_cast<double>(step->tokens));
         run.losses.push_back(step->loss);
         if (std::isfinite(step->peakBytes)) run.peakBytes = std::isfinite(run.peakBytes) ? std::max(run.peakBytes, step->peakBytes) : step->peakBytes;
-        if (run.ms.size() <= kWarmUp || step->disturbed || step->tokens <= 0) return;
+        if (run.ms.size() <= kWarmUpSteps || step->disturbed || step->tokens <= 0) return;
         run.steadyMs.push_back(step->duration.milliseconds());
         run.steadyMsPerToken.push_back(step->duration.milliseconds() / static_cast<double>(step->tokens));
     } else if (const auto* sample = std::get_if<DeviceSample>(&event)) {

@@ -2,6 +2,7 @@
 // time, and how far two of them can be compared at all: they were not interleaved, so what the machine did meanwhile is in every difference. Pure
 // functions, any thread.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,6 +21,9 @@ struct SwitchApplied;
 // By switch that was flipped: the values it had, one after the other; of many the first, "…" and the last.
 using FlippedValues = std::map<std::string, std::vector<std::string>>;
 void addFlip(FlippedValues& flipped, const SwitchApplied& flip);
+
+// Steps of a run that do not tell its speed, from the first; and those at the end whose mean is "the loss".
+constexpr std::size_t kWarmUpSteps = 3, kLossSteps = 20;
 
 struct StoredRun {
     std::int64_t session = 0;

@@ -9,7 +9,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMostFollowing = 3;  // bytes of a letter after its first
 
 bool continues(char byte) {

@@ -22,7 +22,6 @@ namespace stepscope {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kNamedInNote = 3;
 constexpr std::size_t kPieceLooked = 4 << 20;  // between two questions whether anybody still wants to know
 

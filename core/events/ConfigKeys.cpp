@@ -47,7 +47,7 @@ ConfigKey wordKey(std::string id, std::string title, std::string section, std::s
             [field](RunConfig& c, const Value& v) { c.*field = std::get<std::string>(v); }};
 }
 
-std::vector<ConfigKey> build() {
+std::vector<ConfigKey> allKeys() {
     using C = RunConfig;
     return {
         wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl (packed as .zst too), .parquet or .bin tokens",
@@ -121,7 +121,7 @@ Error refused(const std::string& key, const std::string& text, const std::string
 }  // namespace
 
 const std::vector<ConfigKey>& configKeys() {
-    static const std::vector<ConfigKey> all = build();
+    static const std::vector<ConfigKey> all = allKeys();
     return all;
 }
 

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kValidationBatches = 4;  // that a validation reads with the preset's own batch size and context
+constexpr std::int64_t kBatchesToValidate = 4;  // that a validation reads with the preset's own batch size and context
 
 struct Shape {
     std::int64_t layers, heads, width, context, batch, accumulation;
@@ -23,7 +23,7 @@ Preset make(std::string id, std::string summary, Shape shape, std::string tokeni
     config.minLr = lr / 10;
     config.steps = steps;
     config.warmup = warmup;
-    config.validationTokens = kValidationBatches * shape.batch * shape.context;
+    config.validationTokens = kBatchesToValidate * shape.batch * shape.context;
     config.switches["batch-size"] = shape.batch;
     config.switches["context"] = shape.context;
     config.switches["grad-accumulation"] = shape.accumulation;
@@ -40,7 +40,7 @@ Preset forGpu(std::string id, std::string summary, Shape shape, double lr) {
     return preset;
 }
 
-std::vector<Preset> build() {
+std::vector<Preset> allPresets() {
     // Rates of the four GPT-2 sizes: the upper end of the range that the guide names for each (resources/guide/settings.md, "Which learning rate?").
     std::vector<Preset> all;
     all.push_back(make("tiny-cpu", "4 layers, 128 wide, bytes: seconds per 100 steps on two cores", {4, 4, 128, 128, 12, 1}, "byte", 2e-3, 2000, 50));
@@ -63,7 +63,7 @@ std::vector<Preset> build() {
 }  // namespace
 
 const std::vector<Preset>& presets() {
-    static const std::vector<Preset> all = build();
+    static const std::vector<Preset> all = allPresets();
     return all;
 }
 

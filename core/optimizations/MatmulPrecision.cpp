@@ -1,12 +1,8 @@
 // matmul-precision: how exactly float32 matrix products are computed inside.
-#include "core/optimizations/registry/Switch.h"
+#include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {
 namespace {
-
-bool onCpu(const RunConfig& config) {
-    return config.word("device") == "cpu";
-}
 
 Verdict matmulPrecisionUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "highest") return Verdict::yes();

@@ -1,11 +1,17 @@
 // Document: a report as data, in the order in which it is read. Texts are plain, of any origin: who renders it escapes them and leaves out what is
 // no text (control characters). Rendered by Html.h and Markdown.h.
 #pragma once
+#include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace stepscope::report {
+
+// Whether a ratio was measured: what was not is no number.
+inline bool isRatio(double value) {
+    return std::isfinite(value) && value > 0;
+}
 
 struct Heading {
     std::string text;

@@ -52,7 +52,7 @@ std::string fenceFor(const std::string& code) {
     return std::string(longest + 1, '`');
 }
 
-class Writer {
+class MarkdownWriter {
 public:
     std::string text;
 
@@ -99,7 +99,7 @@ private:
 }  // namespace
 
 std::string toMarkdown(const Document& document) {
-    Writer writer;
+    MarkdownWriter writer;
     writer.text = "# " + inlined(document.title) + "\n\n";
     if (!document.subtitle.empty()) writer.text += paragraphOf(document.subtitle) + "\n\n";
     for (const Block& block : document.blocks) std::visit(writer, block);

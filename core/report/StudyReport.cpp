@@ -14,10 +14,6 @@
 namespace stepscope::report {
 namespace {
 
-bool isRatio(double value) {
-    return std::isfinite(value) && value > 0;
-}
-
 std::string times(double ratio, double low, double high) {
     if (!isRatio(ratio)) return "";
     if (!isRatio(low) || !isRatio(high)) return fmt::format("×{:.3g}, no interval", ratio);

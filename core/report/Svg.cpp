@@ -24,10 +24,6 @@ struct Frame {
     bool holds(double ratio) const { return std::log(ratio) >= low && std::log(ratio) <= high; }
 };
 
-bool isRatio(double value) {
-    return std::isfinite(value) && value > 0;
-}
-
 // 1 and every pair that counts, but not the extremes of the first intervals, which are wide.
 Frame frameOf(const PairPicture& picture) {
     Frame frame;

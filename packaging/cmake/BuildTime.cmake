@@ -3,26 +3,41 @@
 #
 # stepscope_precompiled(NAME HEADER DEPS... [OPTIONS...]) makes a precompiled header, stepscope_precompile(TARGET NAME) lets a target use it.
 # A file still includes what it needs, so that -DSTEPSCOPE_PCH=OFF builds: packaging/tidy reads the files that way.
-# stepscope_unity(TARGET [BATCH n] [ALONE file...]): files of TARGET are compiled n at a time; those that give one name to two things of their own
-# stay alone. With GROUP and FILES only those files, never together with another group's. -DSTEPSCOPE_UNITY=OFF (the dev preset) compiles each file by itself.
+# stepscope_unity(TARGET [APART file...] [ALONE file...]): files of TARGET are compiled STEPSCOPE_UNITY_BATCH at a time; those that use a name for a thing of their
+# own that another file has, too, are compiled apart from the rest with each other, or alone. With GROUP and FILES only those files, never together with another group's. -DSTEPSCOPE_UNITY=OFF (the dev preset) compiles each file by itself.
 # stepscope_compile_soon(TARGET): with -O1, for code whose time goes into waiting, for a person, a file or LibTorch; a third less to compile.
 option(STEPSCOPE_PCH "Precompiled headers" ON)
 option(STEPSCOPE_UNITY "Compile several files of a room as one" ON)
+# What files share is compiled once a batch: few cores are done soonest with few batches, many cores with as many as they are.
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+if(cores GREATER 4)
+  set(STEPSCOPE_UNITY_BATCH 8 CACHE STRING "So many files of a room are compiled as one")
+else()
+  set(STEPSCOPE_UNITY_BATCH 40 CACHE STRING "So many files of a room are compiled as one")
+endif()
 
 function(stepscope_unity target)
-  cmake_parse_arguments(UNITY "" "BATCH;GROUP" "ALONE;FILES" ${ARGN})
+  cmake_parse_arguments(UNITY "" "GROUP" "APART;ALONE;FILES" ${ARGN})
   if(NOT STEPSCOPE_UNITY)
     return()
   endif()
-  if(NOT UNITY_BATCH)
-    set(UNITY_BATCH 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${STEPSCOPE_UNITY_BATCH})
+  if(UNITY_APART)
+    get_target_property(rest ${target} SOURCES)
+    list(FILTER rest INCLUDE REGEX "\\.cpp$")
+    list(FILTER rest EXCLUDE REGEX "\\.isa\\.cpp$")
+    foreach(file ${UNITY_APART} ${UNITY_ALONE})
+      list(REMOVE_ITEM rest ${file} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    endforeach()
+    stepscope_unity(${target} GROUP rest FILES ${rest})
+    stepscope_unity(${target} GROUP apart FILES ${UNITY_APART} ALONE ${UNITY_ALONE})
+    return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${UNITY_BATCH})
   if(UNITY_GROUP)
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     set(place 0)
     foreach(file ${UNITY_FILES})
-      math(EXPR batch "${place} / ${UNITY_BATCH}")
+      math(EXPR batch "${place} / ${STEPSCOPE_UNITY_BATCH}")
       math(EXPR place "${place} + 1")
       set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${UNITY_GROUP}${batch})
     endforeach()

@@ -10,14 +10,14 @@ namespace stepscope {
 namespace {
 
 constexpr int kGzip = 15 + 16;  // the largest window, with gzip's header
-constexpr int kLevel = 5;       // beyond it traces hardly get smaller and take twice as long
+constexpr int kZlibLevel = 5;   // beyond it traces hardly get smaller and take twice as long
 
 }  // namespace
 
 class GzipStream::Buffer final : public std::streambuf {
 public:
     explicit Buffer(std::ostream& into) : m_into(into) {
-        if (deflateInit2(&m_zlib, kLevel, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+        if (deflateInit2(&m_zlib, kZlibLevel, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
         setp(m_plain.data(), m_plain.data() + m_plain.size());
     }
     ~Buffer() override { deflateEnd(&m_zlib); }

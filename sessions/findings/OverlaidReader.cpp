@@ -19,9 +19,9 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;                  // 126 years
-constexpr std::int64_t kMostOverlaidFlips = 10'000, kMostSamples = 500'000;  // nobody's run has more, and a stranger's file may
-constexpr std::int64_t kMostReserved = 1'000'000;                            // numbers alone take no memory
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;                          // 126 years
+constexpr std::int64_t kMostOverlaidFlips = 10'000, kMostOverlaidSamples = 500'000;  // nobody's run has more, and a stranger's file may
+constexpr std::int64_t kMostReserved = 1'000'000;                                    // numbers alone take no memory
 constexpr std::size_t kAskEvery = 4096;
 constexpr std::int64_t kShortRun = 20'000;  // steps; fewer are read in some ten milliseconds
 
@@ -177,7 +177,7 @@ Result<OverlaidRead> readOverlaid(const std::string& path, std::int64_t session,
         builder.expect(static_cast<std::size_t>(std::min(expected, kMostReserved)));
         if (!readSteps(database, session, expected, builder, goOn))
             return makeError(ErrorCode::Cancelled, fmt::format("Reading session {} was cancelled.", session));
-        readEvents<DeviceSample>(database, session, kMostSamples, [&](const DeviceSample& sample) { builder.addSample(sample); });
+        readEvents<DeviceSample>(database, session, kMostOverlaidSamples, [&](const DeviceSample& sample) { builder.addSample(sample); });
         readEvents<SwitchApplied>(database, session, kMostOverlaidFlips, [&](const SwitchApplied& flip) { builder.addFlip(flip); });
         builder.addValidation(lastValidationLoss(database, session));
         OverlaidRead done;

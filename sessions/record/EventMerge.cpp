@@ -18,7 +18,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 126 years
+constexpr std::int64_t kLatestStored = 4'000'000'000'000'000'000;  // 126 years
 constexpr std::size_t kTables = std::tuple_size_v<StoredEvents>;
 
 template <class E>
@@ -43,9 +43,9 @@ constexpr bool isOf(EventMerge::Kinds kinds) {
 // A stranger's numbers: differences of them must fit. Throws.
 template <class E>
 void checkReadable(const E& event) {
-    if (event.at.ns < 0 || event.at.ns > kLatest) throw std::out_of_range(fmt::format("{}: an event at {} ns", Table<E>::name, event.at.ns));
+    if (event.at.ns < 0 || event.at.ns > kLatestStored) throw std::out_of_range(fmt::format("{}: an event at {} ns", Table<E>::name, event.at.ns));
     if constexpr (requires { event.step; })
-        if (event.step < 0 || event.step > kLatest) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
+        if (event.step < 0 || event.step > kLatestStored) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
     if constexpr (requires { checkPlausible(event); }) checkPlausible(event);
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kApplicationIdAt = 68;  // in the header of a SQLite file, most significant byte first
 constexpr std::int64_t kEventsAtOnce = 10'000;
-constexpr std::size_t kMostLanes = 20'000;
+constexpr std::size_t kMostLanesOfAnother = 20'000;
 constexpr std::size_t kToldApart = 3;  // sessions that were left out, each with its reason
 
 Error refused(const std::string& file, std::string sentence, ErrorCode code = ErrorCode::BadInput) {
@@ -119,8 +119,8 @@ Status SessionsCopy::chunks(std::int64_t session, ImportStore& store) {
     const auto lanes = m_reader->chunkLanes(session);
     if (!lanes) return lanes.error();
     // The levels of detail of every lane are held until its last slice.
-    if (lanes->size() > kMostLanes)
-        return refused(m_file, fmt::format("it has {} lanes, and no more than {} are read.", lanes->size(), kMostLanes), ErrorCode::Damaged);
+    if (lanes->size() > kMostLanesOfAnother)
+        return refused(m_file, fmt::format("it has {} lanes, and no more than {} are read.", lanes->size(), kMostLanesOfAnother), ErrorCode::Damaged);
     for (std::size_t i = 0; i < lanes->size(); ++i) {
         const ChunkLane& lane = (*lanes)[i];
         if (isMadeHere(lane.kind)) continue;

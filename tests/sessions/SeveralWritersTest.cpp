@@ -17,7 +17,7 @@ using namespace stepscope::test;
 
 namespace {
 
-constexpr std::int64_t kSteps = 3000;
+constexpr std::int64_t kStepsOfEach = 3000;
 
 int recordAsProcess(const std::string& path, const std::string& name) {
     auto recorder = Recorder::open({.path = path}, sampleInfo(name));
@@ -26,11 +26,11 @@ int recordAsProcess(const std::string& path, const std::string& name) {
         return 1;
     }
     (*recorder)->publish(StateChanged{{1}, 0, RunState::Running, ""});
-    for (std::int64_t step = 1; step <= kSteps; ++step) {
+    for (std::int64_t step = 1; step <= kStepsOfEach; ++step) {
         (*recorder)->publish(sampleStep(step));
         if (step % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
-    (*recorder)->publish(StateChanged{{kSteps * 1'000'000 + 1}, kSteps, RunState::Finished, ""});
+    (*recorder)->publish(StateChanged{{kStepsOfEach * 1'000'000 + 1}, kStepsOfEach, RunState::Finished, ""});
     return (*recorder)->finish() ? 0 : 2;
 }
 
@@ -66,7 +66,7 @@ TEST(SeveralWriters, EachFindAllTheirStepsWhileAReaderLooksOn) {
     EXPECT_EQ(mostRunning, 3u);
     std::set<std::string> names;
     for (std::int64_t session = 1; session <= 3; ++session) {
-        EXPECT_EQ(stepsOf(storedEvents(path, session)).size(), static_cast<std::size_t>(kSteps));
+        EXPECT_EQ(stepsOf(storedEvents(path, session)).size(), static_cast<std::size_t>(kStepsOfEach));
         names.insert((*SessionReader::open(path))->summary(session)->name);
     }
     EXPECT_EQ(names.size(), 3u);

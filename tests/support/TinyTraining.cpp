@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/base/CounterRandom.h"
 #include "core/data/TextRow.h"
@@ -79,6 +80,26 @@ RunConfig tinyConfig(const Registry& registry, std::int64_t steps) {
     config.switches["validation-every"] = std::int64_t{0};
     auto full = registry.complete(config);
     return full.value();
+}
+
+const Registry& registry() {
+    static const Registry one(plainCpu());
+    return one;
+}
+
+TrainState freshState() {
+    return TrainState::initialise(registry().modelShape(tinyConfig(registry()), 61), 1);
+}
+
+RunConfig with(RunConfig config, const std::vector<std::pair<std::string, std::string>>& words) {
+    for (const auto& [id, word] : words) config.switches[id] = word;
+    return config;
+}
+
+std::vector<double> lossesOf(const RunConfig& config) {
+    TinyTrainer trainer(config);
+    if (trainer.run().state != RunState::Finished) throw std::logic_error("a run of a test did not finish");
+    return trainer.sink.losses();
 }
 
 std::unique_ptr<StepProgram> programOver(TrainState& state, const Registry& registry, const RunConfig& config) {

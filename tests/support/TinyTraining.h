@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/data/BatchSource.h"
@@ -18,11 +20,23 @@ std::shared_ptr<const BatchSource> tinyBatches(std::int64_t vocabulary = 61, std
 
 Machine plainCpu();
 
+// Of plainCpu().
+const Registry& registry();
+
 // 2 layers, 2 heads, 16 wide, context 12, batch 4; complete. No checkpoint at the end.
 RunConfig tinyConfig(const Registry& registry, std::int64_t steps = 10);
 
 // The Program of a configuration that can run, and the State brought into the form that it needs.
 std::unique_ptr<StepProgram> programOver(TrainState& state, const Registry& registry, const RunConfig& config);
+
+// Of tinyConfig(registry()), over 61 tokens.
+TrainState freshState();
+
+// With switches that have words as values.
+RunConfig with(RunConfig config, const std::vector<std::pair<std::string, std::string>>& words);
+
+// Of every step of a run, which is expected to finish.
+std::vector<double> lossesOf(const RunConfig& config);
 
 class CollectingSink final : public EventSink {
 public:

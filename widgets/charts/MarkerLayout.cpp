@@ -7,7 +7,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kLeastDistance = 4;
-constexpr double kLabelGap = 3;  // between a line and its label
+constexpr double kMarkerGap = 3;  // between a line and its label
 constexpr double kWidestLabel = 110;
 constexpr double kNarrowestLabel = 24;  // below that an elided label says nothing
 
@@ -24,8 +24,8 @@ bool placeLabel(PlacedMarker& marker, double wanted, std::vector<std::vector<Spa
     for (const double share : {1.0, 0.6}) {
         const double size = std::max(full * share, std::min(full, kNarrowestLabel));
         for (std::size_t row = 0; row < taken.size(); ++row) {
-            for (const double left : {marker.x + kLabelGap, marker.x - kLabelGap - size}) {
-                if (left < 0 || left + size > width || !isFree(taken[row], left - kLabelGap, left + size + kLabelGap)) continue;
+            for (const double left : {marker.x + kMarkerGap, marker.x - kMarkerGap - size}) {
+                if (left < 0 || left + size > width || !isFree(taken[row], left - kMarkerGap, left + size + kMarkerGap)) continue;
                 taken[row].push_back({left, left + size});
                 marker.row = static_cast<int>(row);
                 marker.labelLeft = left;

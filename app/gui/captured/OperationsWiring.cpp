@@ -14,6 +14,7 @@
 #include "sessions/Slices.h"
 #include "sessions/exporters/ExportSession.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -21,14 +22,10 @@ namespace {
 // The recorder stores every 100 ms; a slow disk takes longer, so it is looked at again until the capture is there.
 constexpr int kStoredMs = 300, kMostLooks = 40;
 
-QString plainText(const std::string& text) {
-    return QString::fromStdString(text);
-}
-
 OperationsView readView(const std::string& database, std::int64_t session, const std::function<bool()>& goesOn) {
     OperationsView view{.session = session};
     const auto failed = [&](const Error& error) {
-        view.problem = plainText(error.sentence);
+        view.problem = words(error.sentence);
         return view;
     };
     auto reader = SessionReader::open(database);
@@ -46,7 +43,7 @@ OperationsView readView(const std::string& database, std::int64_t session, const
     view.roles = summary.rows(SummaryBy::Role, SummarySort::Self);
     view.placesOfDevice = summary.ofDevice(SummaryBy::Layer);
     view.kernels = summary.rows(SummaryBy::Kernel, SummarySort::Total);
-    if (const auto notes = captureNotes(**reader, session); notes && !notes->empty()) view.note = plainText(notes->front());
+    if (const auto notes = captureNotes(**reader, session); notes && !notes->empty()) view.note = words(notes->front());
     return view;
 }
 

@@ -3,13 +3,10 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 QString lossText(double loss) {
     return QString::number(loss, 'f', 3);

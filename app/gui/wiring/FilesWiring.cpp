@@ -5,13 +5,10 @@
 
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/files/FilesDialog.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
-
-QString plainText(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 FolderAsked folderOf(const FilesAsked& asked) {
     FolderAsked folder{.path = asked.path.toStdString(), .foldersOnly = asked.foldersOnly};
@@ -22,19 +19,19 @@ FolderAsked folderOf(const FilesAsked& asked) {
 FilesView viewOfFolder(const Result<std::optional<FolderListed>>& listed) {
     FilesView view;
     if (!listed) {
-        view.problem = plainText(listed.error().sentence);
+        view.problem = words(listed.error().sentence);
         return view;
     }
     if (!*listed) return view;
     const FolderListed& folder = **listed;
-    view.folder = plainText(folder.folder);
-    view.file = plainText(folder.file);
+    view.folder = words(folder.folder);
+    view.file = words(folder.file);
     view.more = folder.more;
     view.hidden = folder.hidden;
     view.unnamed = folder.unnamed;
-    view.problem = plainText(folder.problem);
+    view.problem = words(folder.problem);
     view.entries.reserve(folder.entries.size());
-    for (const FolderEntry& entry : folder.entries) view.entries.push_back({plainText(entry.name), entry.folder, entry.bytes});
+    for (const FolderEntry& entry : folder.entries) view.entries.push_back({words(entry.name), entry.folder, entry.bytes});
     return view;
 }
 
@@ -42,7 +39,7 @@ FilesView viewOfFolder(const Result<std::optional<FolderListed>>& listed) {
 
 FilesWiring::FilesWiring(ExperimentPanel& panel, const std::optional<EngineElsewhere>& elsewhere, QObject* parent) : QObject(parent) {
     if (!elsewhere) return;
-    m_host = plainText(elsewhere->host);
+    m_host = words(elsewhere->host);
     m_engine.emplace(elsewhere->command);
     panel.setElsewhere(
         m_host, [this](QWidget* from, const FilesQuestion& question, RecentPaths::Chosen chosen) { choose(from, question, std::move(chosen)); });

@@ -6,16 +6,13 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
 using Figure = FlipStripReading::Figure;
 using StripVerdict = FlipStripReading::Verdict;
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 QString percentOf(double ratio) {
     const double percent = (ratio - 1) * 100;

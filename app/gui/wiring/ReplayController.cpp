@@ -6,14 +6,14 @@
 
 namespace stepscope {
 namespace {
-constexpr int kReportMs = 100, kFollowMs = 1000;
+constexpr int kReportMs = 100, kFollowReplayMs = 1000;
 }  // namespace
 
 ReplayController::ReplayController(std::string database, LiveFeed& feed, QObject* parent)
     : QObject(parent), m_database(std::move(database)), m_feed(feed) {
     m_timer.setInterval(kReportMs);
     connect(&m_timer, &QTimer::timeout, this, &ReplayController::report);
-    m_follow.setInterval(kFollowMs);
+    m_follow.setInterval(kFollowReplayMs);
     connect(&m_follow, &QTimer::timeout, this, &ReplayController::follow);
 }
 

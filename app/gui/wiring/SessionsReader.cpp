@@ -5,15 +5,12 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "sessions/SessionStore.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
-constexpr int kWatchMs = 4000;
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
+constexpr int kWatchDatabaseMs = 4000;
 
 SessionRow rowOf(const SessionSummary& from) {
     SessionRow row;
@@ -61,7 +58,7 @@ Result<Listed> readRows(const std::string& database) {
 }  // namespace
 
 SessionsReader::SessionsReader(std::string database, QObject* parent) : QObject(parent), m_database(std::move(database)) {
-    m_watch.setInterval(kWatchMs);
+    m_watch.setInterval(kWatchDatabaseMs);
     connect(&m_watch, &QTimer::timeout, this, &SessionsReader::refresh);
 }
 

@@ -10,15 +10,10 @@
 #include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
 #include "widgets/panels/TextPage.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
-namespace {
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
     : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)) {

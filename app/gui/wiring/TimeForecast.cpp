@@ -8,15 +8,12 @@
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/sessions/RelativeTime.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kFewestSteps = 10;  // a median of fewer is no measurement
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 // What the time of a step depends on.
 std::map<QString, QString> shapeOf(const RunConfig& config) {

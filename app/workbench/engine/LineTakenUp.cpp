@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kLongestPause{30'000}, kLookForFrame{200};
-constexpr std::chrono::seconds kMayTakeToAnswer{120};  // its command may have to ask somebody
-constexpr std::chrono::seconds kMayTakeToStop{5};      // the last try, when a person wants it over
+constexpr std::chrono::seconds kMayTakeToComeBack{120};  // its command may have to ask somebody
+constexpr std::chrono::seconds kMayTakeToStop{5};        // the last try, when a person wants it over
 constexpr std::string_view kDetach = "--detach";
 
 }  // namespace
@@ -113,7 +113,7 @@ Result<std::optional<Frame>> EngineRun::hear(Clock::time_point until) {
 }
 
 Result<bool> EngineRun::greetAgain() {
-    const auto until = Clock::now() + kMayTakeToAnswer;
+    const auto until = Clock::now() + kMayTakeToComeBack;
     const auto first = hear(until);
     if (!first) return first.error();
     if (!*first) return false;

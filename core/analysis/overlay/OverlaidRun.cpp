@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/RunComparison.h"
 #include "core/analysis/flips/StepSample.h"
 #include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kWarmUp = 3, kLossSteps = 20;  // as RunComparison has them
-constexpr std::ptrdiff_t kMostMarked = 100'000;      // flips of a run, the newest
+constexpr std::ptrdiff_t kMostMarked = 100'000;  // flips of a run, the newest
 
 void take(double value, std::size_t& count, double& sum, double& low, double& high) {
     if (!std::isfinite(value)) return;
@@ -29,7 +29,7 @@ void append(RowExtremes& column, bool several, std::size_t count, double sum, do
     column.smoothed.append(count > 0 ? sum / static_cast<double>(count) : kUnknown);
 }
 
-double percent(double value) {
+double percentWithin(double value) {
     return std::isfinite(value) ? std::clamp(value, 0.0, 100.0) : kUnknown;
 }
 
@@ -70,7 +70,7 @@ void OverlaidRunBuilder::add(const OverlaidStep& step) {
         m_lastLosses.push_back(step.loss);
     }
     ++m_run->figures.steps;
-    if (steps() > kWarmUp && !step.disturbed && step.tokens > 0) {
+    if (steps() > kWarmUpSteps && !step.disturbed && step.tokens > 0) {
         m_facts.steadyMs.push_back(ms);
         m_facts.steadyMsPerToken.push_back(ms / static_cast<double>(step.tokens));
     }
@@ -140,7 +140,7 @@ std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
     for (const DeviceSample& sample : m_samples) {
         latest = std::max(latest, sample.at.seconds());
         run.samplePlaces.push_back(placeAt(latest));
-        run.utilisation.append(percent(run.ofGpu ? sample.gpuPct : sample.cpuPct));
+        run.utilisation.append(percentWithin(run.ofGpu ? sample.gpuPct : sample.cpuPct));
     }
     std::ranges::stable_sort(m_flips, {}, &SwitchApplied::step);
     for (const SwitchApplied& flip : m_flips) {

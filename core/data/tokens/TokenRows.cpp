@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBlock = 1 << 16;
+constexpr std::int64_t kRowsBlock = 1 << 16;
 
 // Keeps these draws apart from those that place the batches, whatever the seed.
 constexpr std::uint64_t kRandomIdsStream = 0x72616e646f6d2069;
@@ -96,9 +96,9 @@ std::shared_ptr<const TokenRow> owning(std::vector<Id> ids) {
 template <class Id>
 std::shared_ptr<const TokenRow> narrowed(const TokenRow& row) {
     std::vector<Id> ids(static_cast<std::size_t>(row.size()));
-    std::vector<std::int64_t> block(kBlock);
-    for (std::int64_t at = 0; at < row.size(); at += kBlock) {
-        const std::int64_t count = std::min(kBlock, row.size() - at);
+    std::vector<std::int64_t> block(kRowsBlock);
+    for (std::int64_t at = 0; at < row.size(); at += kRowsBlock) {
+        const std::int64_t count = std::min(kRowsBlock, row.size() - at);
         row.copy(at, count, block.data());
         for (std::int64_t i = 0; i < count; ++i) ids[static_cast<std::size_t>(at + i)] = static_cast<Id>(block[static_cast<std::size_t>(i)]);
     }
@@ -153,9 +153,9 @@ std::shared_ptr<const TokenRow> randomRow(std::uint64_t seed, std::int64_t vocab
 
 IdScan scanIds(const TokenRow& row, std::int64_t bound, const std::atomic<bool>& cancelled) {
     IdScan scan;
-    std::vector<std::int64_t> block(kBlock);
-    for (std::int64_t at = 0; at < row.size() && !cancelled; at += kBlock) {
-        const std::int64_t count = std::min(kBlock, row.size() - at);
+    std::vector<std::int64_t> block(kRowsBlock);
+    for (std::int64_t at = 0; at < row.size() && !cancelled; at += kRowsBlock) {
+        const std::int64_t count = std::min(kRowsBlock, row.size() - at);
         row.copy(at, count, block.data());
         const auto end = block.begin() + count;
         scan.largest = std::max(scan.largest, *std::max_element(block.begin(), end));

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
+const double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 struct Sample {
     std::vector<double> x;
@@ -30,7 +30,7 @@ Sample makeSample(std::size_t rows, unsigned seed, double gapShare) {
     for (std::size_t i = 0; i < rows; ++i) {
         x += std::floor(step(random));  // with ties
         sample.x.push_back(x);
-        sample.y.append(share(random) < gapShare ? kNan : values(random) - 0.2);
+        sample.y.append(share(random) < gapShare ? kNoNumber : values(random) - 0.2);
     }
     return sample;
 }
@@ -55,7 +55,7 @@ TEST(Decimate, ShowsTheExtremesOfEveryPixelColumnWhateverRangeWidthAndAxes) {
         ASSERT_LE(points.size(), 2 * pixels + 2);
         ASSERT_TRUE(std::is_sorted(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; }));
 
-        std::vector<double> lowest(pixels, kNan), highest(pixels, kNan), shownLow(pixels, kNan), shownHigh(pixels, kNan);
+        std::vector<double> lowest(pixels, kNoNumber), highest(pixels, kNoNumber), shownLow(pixels, kNoNumber), shownHigh(pixels, kNoNumber);
         const auto collect = [&](double at, double value, std::vector<double>& lows, std::vector<double>& highs) {
             if (at < x.low || at > x.high || !std::isfinite(value) || (logarithmicY && value <= 0)) return;
             std::size_t pixel = 0;  // as the axis defines it, without inverting the logarithm
@@ -90,14 +90,14 @@ TEST(Decimate, BreaksTheLineWhereAWholePixelColumnIsAGap) {
     Sample sample;
     for (int i = 0; i < 300; ++i) {
         sample.x.push_back(i);
-        sample.y.append(i >= 100 && i < 200 ? kNan : 1);
+        sample.y.append(i >= 100 && i < 200 ? kNoNumber : 1);
     }
     EXPECT_EQ(decimate(sample.places(), sample.y, {0, 299, false}, 30, false).size(), 2u);
     // A gap inside a pixel column cannot be seen and breaks nothing.
     Sample fine;
     for (int i = 0; i < 300; ++i) {
         fine.x.push_back(i);
-        fine.y.append(i % 2 == 0 ? kNan : 1);
+        fine.y.append(i % 2 == 0 ? kNoNumber : 1);
     }
     EXPECT_EQ(decimate(fine.places(), fine.y, {0, 299, false}, 30, false).size(), 1u);
 }

@@ -22,10 +22,7 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 // What was observed, by what it is of.
 using Facts = std::map<std::string, std::string>;
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
+using testing::registry;
 
 // A row that tells how it is read, and by whom.
 class SpiedRow final : public TokenRow {

@@ -19,15 +19,8 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
-
-RunConfig with(RunConfig config, const std::vector<std::pair<std::string, std::string>>& values) {
-    for (const auto& [id, value] : values) config.switches[id] = value;
-    return config;
-}
+using testing::registry;
+using testing::with;
 
 // Shape T: 4 layers, 4 heads, 128 wide, context 128, batch 12, on text.
 struct ShapeT {

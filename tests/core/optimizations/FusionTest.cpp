@@ -20,21 +20,9 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
-
-RunConfig with(RunConfig config, const std::vector<std::pair<std::string, std::string>>& values) {
-    for (const auto& [id, value] : values) config.switches[id] = value;
-    return config;
-}
-
-std::vector<double> lossesOf(const RunConfig& config) {
-    testing::TinyTrainer trainer(config);
-    trainer.run();
-    return trainer.sink.losses();
-}
+using testing::lossesOf;
+using testing::registry;
+using testing::with;
 
 const std::vector<std::string> kSwitches{"fused-embedding", "fused-norm", "fused-activation", "fused-qkv",
                                          "fused-attention", "fused-loss", "fused-optimizer"};

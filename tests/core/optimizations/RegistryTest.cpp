@@ -14,10 +14,7 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
+using testing::registry;
 
 std::vector<std::pair<std::string, std::string>> everyValue() {
     std::vector<std::pair<std::string, std::string>> all;

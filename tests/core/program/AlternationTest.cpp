@@ -10,10 +10,7 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
+using testing::registry;
 
 struct Kind {
     const char *fusion, *amp, *optimizer;

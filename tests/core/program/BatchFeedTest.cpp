@@ -39,11 +39,7 @@ RunConfig config(std::int64_t steps, std::vector<std::pair<std::string, Value>> 
     return made;
 }
 
-std::vector<double> lossesOf(const RunConfig& config) {
-    TinyTrainer trainer(config);
-    EXPECT_EQ(trainer.run().state, RunState::Finished);
-    return trainer.sink.losses();
-}
+using testing::lossesOf;
 
 // Reads the row it is given, until that is no longer there.
 class FailingRow final : public TokenRow {

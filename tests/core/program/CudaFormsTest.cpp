@@ -14,10 +14,7 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
+using testing::registry;
 
 struct Model {
     const char* name;

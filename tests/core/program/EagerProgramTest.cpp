@@ -27,10 +27,7 @@ ProgramParts partsOf(std::int64_t accumulation) {
     return parts;
 }
 
-TrainState freshState() {
-    const Registry registry(testing::plainCpu());
-    return TrainState::initialise(registry.modelShape(testing::tinyConfig(registry), 61), 1);
-}
+using testing::freshState;
 
 std::vector<std::string>* heard = nullptr;
 std::unique_ptr<at::ObserverContext> begun(const at::RecordFunction& function) {

@@ -12,10 +12,7 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
+using testing::registry;
 
 class Counting final : public GradientSubscriber {
 public:

@@ -152,14 +152,8 @@ double rounding(bool lowPrecision = false) {
     return lowPrecision ? 1e-3 : 3e-6;
 }
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
-
-TrainState freshState() {
-    return TrainState::initialise(registry().modelShape(testing::tinyConfig(registry()), 61), 1);
-}
+using testing::freshState;
+using testing::registry;
 
 ProgramParts partsOf(std::int64_t accumulation, bool lowPrecision, const std::shared_ptr<Played>& played) {
     ProgramParts parts;

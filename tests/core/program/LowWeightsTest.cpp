@@ -14,10 +14,7 @@
 namespace stepscope {
 namespace {
 
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
+using testing::registry;
 
 void update(ParameterGroup& group, const AdamW& s) {
     fused::adamW(adamWStep(s, group.decays), {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});

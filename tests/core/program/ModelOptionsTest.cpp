@@ -17,12 +17,8 @@ namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::registry;
 using testing::TinyTrainer;
-
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
 
 RunConfig with(std::vector<std::pair<std::string, std::string>> keys, std::int64_t steps = 60) {
     RunConfig config = testing::tinyConfig(registry(), steps);
@@ -30,11 +26,7 @@ RunConfig with(std::vector<std::pair<std::string, std::string>> keys, std::int64
     return config;
 }
 
-std::vector<double> lossesOf(const RunConfig& config) {
-    TinyTrainer trainer(config);
-    EXPECT_EQ(trainer.run().state, RunState::Finished);
-    return trainer.sink.losses();
-}
+using testing::lossesOf;
 
 using Keys = std::vector<std::pair<std::string, std::string>>;
 // The options and the form of `fusion` they run in.

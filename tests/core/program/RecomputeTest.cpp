@@ -18,11 +18,7 @@ RunConfig config(std::int64_t steps, const Switches& switches) {
     return made;
 }
 
-std::vector<double> lossesOf(const RunConfig& config) {
-    TinyTrainer trainer(config);
-    EXPECT_EQ(trainer.run().state, RunState::Finished);
-    return trainer.sink.losses();
-}
+using testing::lossesOf;
 
 class EveryPlan : public ::testing::TestWithParam<std::string> {};
 

@@ -20,12 +20,8 @@
 namespace stepscope {
 namespace {
 
+using testing::registry;
 using testing::TinyTrainer;
-
-const Registry& registry() {
-    static const Registry one(testing::plainCpu());
-    return one;
-}
 
 RunConfig config(std::int64_t steps, const std::string& optimizer) {
     RunConfig made = testing::tinyConfig(registry(), steps);

@@ -20,11 +20,7 @@ RunConfig unflippedConfig(std::int64_t steps) {
     return testing::tinyConfig(Registry(testing::plainCpu()), steps);
 }
 
-std::vector<double> lossesOf(const RunConfig& config) {
-    TinyTrainer trainer(config);
-    EXPECT_EQ(trainer.run().state, RunState::Finished);
-    return trainer.sink.losses();
-}
+using testing::lossesOf;
 
 // Flipped after 20 of 60 steps, and back again after 40.
 struct FlipCase {

@@ -28,11 +28,7 @@ RunConfig config(std::int64_t steps, std::vector<std::pair<std::string, Value>> 
     return made;
 }
 
-std::vector<double> lossesOf(const RunConfig& config) {
-    TinyTrainer trainer(config);
-    EXPECT_EQ(trainer.run().state, RunState::Finished);
-    return trainer.sink.losses();
-}
+using testing::lossesOf;
 
 TEST(Trainer, LearnsWhatCanBeLearned) {
     const auto losses = lossesOf(config(300));

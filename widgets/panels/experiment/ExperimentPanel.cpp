@@ -20,15 +20,12 @@
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/experiment/WeightsChooser.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
 constexpr int kAnswerMs = 500;  // what takes longer is told in the row; most steps do not, and a note that only flashes moves the rows below
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 }  // namespace
 

@@ -7,15 +7,12 @@
 #include "core/base/Format.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/TitleButton.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
 constexpr int kProblemLines = 3;
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 // One a line; a name may hold a comma itself, but only a size ends with a B.
 QStringList linesOf(const std::string& parts) {

@@ -13,15 +13,12 @@
 #include "widgets/style/RowTable.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
 constexpr int kNumberRole = Qt::UserRole, kSessionRole = Qt::UserRole + 1, kColourRole = Qt::UserRole + 2;
-
-QString plainText(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 // By its number where it has one; what is not known stands last, whichever way it is sorted.
 class Cell : public QTableWidgetItem {
@@ -43,7 +40,7 @@ struct Figure {
 };
 
 QString orUnknown(double number, const std::string& text) {
-    return std::isfinite(number) ? plainText(text) : QStringLiteral("–");
+    return std::isfinite(number) ? words(text) : QStringLiteral("–");
 }
 
 std::vector<Figure> figuresOf(const OverlaidRun& run, const RunsOverlay& overlay) {
@@ -52,7 +49,7 @@ std::vector<Figure> figuresOf(const OverlaidRun& run, const RunsOverlay& overlay
     const double atTokens = lossUpTo(run, XAxis::Tokens, tokens), atTime = lossUpTo(run, XAxis::WallTime, seconds);
     const auto loss = [](double value) { return orUnknown(value, format::significant(value, 5)); };
     return {
-        {"steps made", static_cast<double>(of.steps), plainText(format::count(of.steps))},
+        {"steps made", static_cast<double>(of.steps), words(format::count(of.steps))},
         {"median step", of.msMedian, orUnknown(of.msMedian, format::milliseconds(of.msMedian))},
         {"tokens/s", of.tokensPerSecond, orUnknown(of.tokensPerSecond, format::rate(of.tokensPerSecond, "tok/s"))},
         {"last loss", of.lossLast, loss(of.lossLast)},
@@ -70,10 +67,10 @@ QString helpOf(const QString& title, const RunsOverlay& overlay) {
     if (title == "last loss") return "Mean of the last 20 steps";
     if (title == "loss at equal tokens" && overlay.read() > 0)
         return QString("Mean of the 20 steps up to %1 tokens, the most that every one of them has trained")
-            .arg(plainText(format::count(std::llround(overlay.common(XAxis::Tokens)))));
+            .arg(words(format::count(std::llround(overlay.common(XAxis::Tokens)))));
     if (title == "loss at equal time" && overlay.read() > 0)
         return QString("Mean of the 20 steps up to %1 after the beginning, the longest that every one of them went on")
-            .arg(plainText(format::duration(TimeNs::fromSeconds(overlay.common(XAxis::WallTime)))));
+            .arg(words(format::duration(TimeNs::fromSeconds(overlay.common(XAxis::WallTime)))));
     if (title == "memory") return "The most that tensors held during a step; of runs that do not know, what the process held";
     return {};
 }
@@ -122,7 +119,7 @@ void RunsTable::show(const RunsOverlay& overlay) {
     m_filling = true;
     setSortingEnabled(false);
     QStringList titles{"session", "name"};
-    for (const DifferingKeys& key : overlay.keys()) titles << plainText(key.key);
+    for (const DifferingKeys& key : overlay.keys()) titles << words(key.key);
     const int figures = static_cast<int>(titles.size());
     const bool first = rowCount() == 0;
     std::vector<const OverlaidSlot*> read;
@@ -158,10 +155,10 @@ void RunsTable::show(const RunsOverlay& overlay) {
         head->setFlags(head->flags() | Qt::ItemIsUserCheckable);
         head->setCheckState(slot.hidden ? Qt::Unchecked : Qt::Checked);
         head->setToolTip("Whether its line is shown (H)");
-        set(1, slot.run->info ? plainText(slot.run->info->name) : QString(), 0, false);
+        set(1, slot.run->info ? words(slot.run->info->name) : QString(), 0, false);
         int column = 2;
         for (const DifferingKeys& key : overlay.keys()) {
-            const QString value = plainText(overlay.valueOf(slot.session, key.key));
+            const QString value = words(overlay.valueOf(slot.session, key.key));
             bool isNumber = false;
             const double number = value.toDouble(&isNumber);
             set(column++, value.isEmpty() ? QString("not stored") : value, number, isNumber);

@@ -15,16 +15,13 @@
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/RowTable.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
 constexpr const char* kNotYet = "not measured yet";
 constexpr int kUsualSteps = 3;  // enough for a share that does not change from step to step
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 QStringList rowOf(const CapturedOperation& row, double steps, double all) {
     const double share = all > 0 ? 100 * static_cast<double>(row.self.ns) / all : kUnknown;

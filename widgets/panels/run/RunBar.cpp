@@ -11,13 +11,10 @@
 #include "core/base/Format.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 QToolButton* button(const QString& icon, const QString& text, const QString& tooltip) {
     auto* made = new QToolButton;

@@ -10,11 +10,12 @@
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
 
-constexpr int kPad = 6, kDot = 9, kGap = 8;
+constexpr int kRowPad = 6, kDot = 9, kGap = 8;
 
 Tone toneOf(RunState state) {
     switch (state) {
@@ -63,10 +64,6 @@ QString when(const SessionRow& row) {
     return relativeTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs), QDateTime::currentDateTime());
 }
 
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
-
 // Two digits where there is no room for three: "66 ms".
 QString roughTime(double ms) {
     return ms >= 10 && ms < 999.5 ? QString("%1\u202Fms").arg(ms, 0, 'f', 0) : words(format::milliseconds(ms));
@@ -101,7 +98,7 @@ void SessionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     const QColor ink = option.palette.color(selected ? QPalette::HighlightedText : QPalette::Text);
     const QColor faint = selected ? ink : toneColour(Tone::Muted);
     const int line = option.fontMetrics.height();
-    const QRect area = option.rect.adjusted(kPad, kPad - 2, -kPad, -kPad + 2);
+    const QRect area = option.rect.adjusted(kRowPad, kRowPad - 2, -kRowPad, -kRowPad + 2);
     const int left = area.left() + kDot + 7;
 
     const auto overlaid = m_overlaid.find(row.id);
@@ -138,7 +135,7 @@ void SessionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
 }
 
 QSize SessionDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const {
-    return {160, option.fontMetrics.height() * 2 + 2 + 2 * kPad - 4 + 4};
+    return {160, option.fontMetrics.height() * 2 + 2 + 2 * kRowPad - 4 + 4};
 }
 
 }  // namespace stepscope

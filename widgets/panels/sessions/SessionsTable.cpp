@@ -6,13 +6,10 @@
 #include "core/base/Format.h"
 #include "widgets/panels/sessions/RelativeTime.h"
 #include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 QString known(double value, const QString& text) {
     return std::isfinite(value) ? text : QString("–");
