@@ -23,6 +23,7 @@
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/DeviceSampler.h"
+#include "core/profile/OperationStream.h"
 #include "core/state/UnfinishedCheckpoints.h"
 #include "core/train/Failure.h"
 
@@ -247,6 +248,7 @@ Result<TrainerSetup> LiveRun::prepare() {
 // From here on this is the run that died, as its checkpoint has it: with the settings that it had come to.
 Status LiveRun::takeUp(Restart restart) {
     m_restart = std::move(restart);
+    numberOperationsFrom(std::int64_t{m_restart->times} << 32);  // the driver's correlation ids have 32 bits
     const std::string& checkpoint = m_restart->checkpoint;
     if (checkpoint.empty()) return {};
     const auto info = inspectCheckpoint(checkpoint);

@@ -100,8 +100,8 @@ public:
                        return found ? found : launchesOfGraphs().find(id);
                    },
                .deviceName = [this](std::int64_t device) { return nameOfDevice(device); },
-               .threadName = [trainer = std::int64_t{::gettid()}](std::int64_t thread) { return std::string(thread == trainer ? "trainer" : ""); }}) {
-    }
+               .threadName = [trainer = std::int64_t{::gettid()}](std::int64_t thread) { return std::string(thread == trainer ? "trainer" : ""); },
+               .correlationsFrom = operationsNumberedFrom()}) {}
 
     Launches& launches() { return m_launches; }
     const CudaInterface& cuda() const { return m_cuda; }

@@ -22,13 +22,15 @@ namespace {
 using Observers = ObserverList<OperationObserver>;
 constinit Observers observers;
 
+std::atomic<std::int64_t> idsBegin{0};  // all ids are above it
+std::atomic<std::int64_t> nextFree{1};
+
 // Each thread takes some of them at a time.
 std::int64_t nextId() {
     constexpr std::int64_t kTaken = 256;
-    static std::atomic<std::int64_t> all{1};
     thread_local std::int64_t next = 0, end = 0;
-    if (next == end) {
-        next = all.fetch_add(kTaken, std::memory_order_relaxed);
+    if (next == end || next <= idsBegin.load(std::memory_order_relaxed)) {
+        next = nextFree.fetch_add(kTaken, std::memory_order_relaxed);
         end = next + kTaken;
     }
     return next++;
@@ -283,6 +285,19 @@ void renewCallback() {
 }
 
 }  // namespace
+
+void numberOperationsFrom(std::int64_t first) {
+    std::int64_t free = nextFree.load(std::memory_order_relaxed);
+    while (free <= first && !nextFree.compare_exchange_weak(free, first + 1, std::memory_order_relaxed)) {
+    }
+    std::int64_t begin = idsBegin.load(std::memory_order_relaxed);
+    while (begin < first && !idsBegin.compare_exchange_weak(begin, first, std::memory_order_relaxed)) {
+    }
+}
+
+std::int64_t operationsNumberedFrom() {
+    return idsBegin.load(std::memory_order_relaxed);
+}
 
 OperationListening::OperationListening(std::shared_ptr<OperationObserver> observer, Arguments arguments)
     : m_observer(observer.get()), m_arguments(arguments) {

@@ -71,6 +71,12 @@ public:
     virtual void lost(std::int64_t /*operations*/) noexcept {}
 };
 
+// Where a process goes on with the session of one that died, the ids of its operations and of its kernels' launches would be those of that one once
+// more, and what one had launched would be told of the other. From here on ids of operations are above `first`, and it is added to the driver's
+// correlation ids. Called before anything listens; never goes back.
+void numberOperationsFrom(std::int64_t first);
+std::int64_t operationsNumberedFrom();
+
 // An observer hears what this thread runs as long as this lives. Made and destroyed on the same thread, outside of any operation.
 class OperationListening {
 public:

@@ -42,7 +42,7 @@ class Extent {
 public:
     void take(std::int64_t begin, std::int64_t end) {
         m_begin = std::min(m_begin, begin);
-        m_end = std::max(m_end, std::max(end, begin + 1));
+        m_end = std::max(m_end, std::max(end, cappedSum(begin, 1)));
     }
     void into(Chunk& chunk, TimeNs otherwise) const {
         chunk.begin = m_end < m_begin ? otherwise : TimeNs{m_begin};

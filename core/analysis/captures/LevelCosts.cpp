@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
-#include <ranges>
 
 #include "core/analysis/RunHistory.h"
 #include "core/analysis/Statistics.h"
@@ -101,7 +100,8 @@ MeasuredCost CaptureCost::cost() const {
 LevelCosts levelsOfRun(const RunHistory& run, std::span<const CaptureDone> captures) {
     LevelCosts levels;
     CaptureCost cost;
-    for (const CaptureDone& capture : captures | std::views::reverse) {
+    for (std::size_t later = 0; later < captures.size(); ++later) {
+        const CaptureDone& capture = captures[captures.size() - 1 - later];  // the newest first
         if (std::isnan(levels.always.recordNs)) levels.always = capture.always;
         if (!tellsItsCost(capture)) continue;
         const auto rows = rowsAround(run, capture);

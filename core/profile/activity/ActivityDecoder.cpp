@@ -284,7 +284,7 @@ void ActivityDecoder::decode(const LaneKey& key, std::vector<SliceBlock>& into) 
                                   .kind = kindOf(a.kind),
                                   .recomputed = by.place.recomputed,
                                   .step = stepOfRun(by.step),
-                                  .correlation = parts[i] ? 0 : a.correlation,
+                                  .correlation = parts[i] || a.correlation == 0 ? 0 : m_setup.correlationsFrom + a.correlation,
                                   .external = external});
         if (block.slices().size() == kBlock) {
             finish(block);

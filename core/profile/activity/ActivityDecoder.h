@@ -42,6 +42,7 @@ public:
         std::function<std::optional<LaunchingOperation>(std::int64_t external)> operation = nullptr;
         std::function<std::string(std::int64_t device)> deviceName = nullptr;  // "NVIDIA A100"
         std::function<std::string(std::int64_t thread)> threadName = nullptr;  // "trainer"
+        std::int64_t correlationsFrom = 0;                                     // added to each (OperationStream.h's numberOperationsFrom)
     };
     explicit ActivityDecoder(Setup setup) : m_setup(std::move(setup)) {}
 

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "core/base/OperationSpan.h"
 #include "core/profile/OperationCounter.h"
+#include "core/profile/OperationStream.h"
 
 namespace stepscope {
 namespace {
@@ -116,6 +119,32 @@ TEST(OperationCounter, HearsEveryThreadThatListens) {
     const std::int64_t here = countedIn([&] { std::thread([&] { there = countedIn([&] { (void)(a * a); }); }).join(); });
     EXPECT_EQ(there, 1);
     EXPECT_EQ(here, 1);
+}
+
+class Ids final : public OperationObserver {
+public:
+    void operationEnds(const OperationDone& done) noexcept override { heard.push_back(done.id); }
+    std::vector<std::int64_t> heard;
+};
+
+TEST(OperationIds, AreAboveAllOfTheProcessWhoseSessionIsContinued) {
+    const at::Tensor a = at::ones({4, 4});
+    const auto idsOf = [&] {
+        const auto ids = std::make_shared<Ids>();
+        const OperationListening listening(ids);
+        (void)(a + a);
+        return ids->heard;
+    };
+    const auto before = idsOf();
+    const std::int64_t first = operationsNumberedFrom() + (std::int64_t{1} << 33);
+    numberOperationsFrom(first);
+    const auto behind = idsOf();
+    numberOperationsFrom(first - 5);  // never back
+    ASSERT_EQ(before.size(), behind.size());
+    EXPECT_LT(before.back(), first);
+    for (const std::int64_t id : behind) EXPECT_GT(id, first);
+    EXPECT_EQ(operationsNumberedFrom(), first);
+    EXPECT_GT(idsOf().front(), behind.back());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -384,6 +385,20 @@ TEST(LodCodec, BlocksComeBackAsTheyWere) {
         else
             EXPECT_EQ(encodeLod(*decodeLod(*chunk), chunk->kind, chunk->begin).bytes, chunk->bytes);
     }
+}
+
+TEST(LodCodec, ASliceAtTheEndOfTimeIsInsideItsBlock) {
+    constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+    LodBlock block;
+    block.depths = 1;
+    block.styles.emplace_back();
+    block.sections.push_back({.level = 1, .rows = {{.depth = 0, .kept = {{.start = kEnd, .duration = 0, .style = 0}}, .folds = {}}}});
+    const Chunk chunk = encodeLod(block, kLod, {});
+    EXPECT_EQ(chunk.begin.ns, kEnd);
+    EXPECT_EQ(chunk.end.ns, kEnd);
+    const auto read = decodeLod(chunk);
+    ASSERT_TRUE(read) << read.error().sentence;
+    EXPECT_EQ(*read, block);
 }
 
 TEST(Lod, BlocksOfVeryLongNamesAreNoLargerThanBlocksMayBe) {

@@ -88,6 +88,19 @@ std::vector<Shown> decoded(const std::vector<CudaActivity>& records) {
     return shown(decoder.take(true));
 }
 
+TEST(ActivityDecoder, CountsCorrelationIdsAboveThoseOfAProcessBefore) {
+    auto setup = setupOf();
+    setup.correlationsFrom = std::int64_t{3} << 32;
+    ActivityDecoder decoder(std::move(setup));
+    for (const auto& record : {callAt(100, 200, 11), externalOf(11, 5), kernelAt(150, 400, 11), kernelAt(500, 600)}) decoder.add(record);
+    const auto all = shown(decoder.take(true));
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].slice.correlation, (std::int64_t{3} << 32) + 11);
+    EXPECT_EQ(all[0].slice.external, 5);
+    EXPECT_EQ(all[1].slice.correlation, 0) << "it has none";
+    EXPECT_EQ(all[2].slice.correlation, all[0].slice.correlation);
+}
+
 TEST(ActivityDecoder, GivesAKernelTheOperationThatHadItLaunched) {
     const auto all = decoded({callAt(100, 200, 11), externalOf(11, 5), kernelAt(150, 400, 11)});
     ASSERT_EQ(all.size(), 2u);
