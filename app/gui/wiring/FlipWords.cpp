@@ -136,6 +136,9 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
     strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, measured, ofThroughput ? Says::Figure : Says::Verdict, milliseconds));
     strip.figures.push_back(
         timeFigure("throughput", effect, effect.tokensPerSecond, false, measured, ofThroughput ? Says::Verdict : Says::Figure, rate));
+    // The step time in other words: where that claims nothing, neither does this.
+    if (measured && !ofThroughput && effect.machineChange.empty() && strip.figures[0].verdict == StripVerdict::Inconclusive)
+        strip.figures[1].change.clear();
     strip.figures.push_back(figure("memory", effect.memory, true, measured, Says::Figure, bytes));
     strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, Says::Figure, count));
     if (std::isfinite(effect.operations.before.median))

@@ -109,6 +109,8 @@ TEST_F(FlipMeterTest, ClaimsNothingBeforeThereAreEnoughPlacesWithoutAFlipAndSays
     EXPECT_EQ(chip(applied), "") << "a badge is for what is known";
     auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
+    EXPECT_EQ(strip.figures.at(1).name, "throughput");
+    EXPECT_EQ(strip.figures.at(1).change, "") << "it is the step time in other words";
     EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Inconclusive);
     EXPECT_EQ(strip.note, "from step 566 on; step time inconclusive: 12 of 39 comparisons without a flip so far");
     EXPECT_EQ(verdictOf(*meter.read(history), {"Mixed precision"}),
