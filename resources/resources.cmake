@@ -7,5 +7,6 @@ file(GLOB stepscope_guide CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/guide/*.md
 qt_add_resources(stepscope_widgets stepscope_guide PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${stepscope_guide})
 # What the guide shows, as :/screenshots/NAME.png.
 file(GLOB stepscope_shown CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/screenshots/panes-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/query-*.png
-     ${CMAKE_CURRENT_LIST_DIR}/screenshots/compare-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/ladder-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/inference-*.png)
+     ${CMAKE_CURRENT_LIST_DIR}/screenshots/compare-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/ladder-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/tune-*.png
+     ${CMAKE_CURRENT_LIST_DIR}/screenshots/measure-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/inference-*.png)
 qt_add_resources(stepscope_widgets stepscope_pictures PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${CMAKE_CURRENT_LIST_DIR}/screenshots/timeline.png ${stepscope_shown})
