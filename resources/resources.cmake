@@ -5,8 +5,7 @@ qt_add_resources(stepscope_widgets stepscope_icons PREFIX "/" BASE ${CMAKE_CURRE
 # The user guide, as :/guide/NAME.md: widgets/panels/guide/GuideChapters.cpp.
 file(GLOB stepscope_guide CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/guide/*.md)
 qt_add_resources(stepscope_widgets stepscope_guide PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${stepscope_guide})
-# What the guide shows, as :/screenshots/NAME.png.
-file(GLOB stepscope_shown CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/screenshots/panes-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/query-*.png
-     ${CMAKE_CURRENT_LIST_DIR}/screenshots/compare-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/ladder-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/tune-*.png
-     ${CMAKE_CURRENT_LIST_DIR}/screenshots/measure-*.png ${CMAKE_CURRENT_LIST_DIR}/screenshots/inference-*.png)
-qt_add_resources(stepscope_widgets stepscope_pictures PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${CMAKE_CURRENT_LIST_DIR}/screenshots/timeline.png ${stepscope_shown})
+# What the guide shows, as :/screenshots/NAME.png; the README's own picture is not in it.
+file(GLOB stepscope_shown CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/screenshots/*.png)
+list(FILTER stepscope_shown EXCLUDE REGEX "/live-[^/]*$")
+qt_add_resources(stepscope_widgets stepscope_pictures PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${stepscope_shown})
