@@ -162,4 +162,12 @@ std::string floorWords(double floor, std::size_t same) {
                        same == 1 ? "is" : "are");
 }
 
+std::string floorAdvice(double floor, double ratio, const std::string& outcome) {
+    if (!(floor >= 1) || !std::isfinite(floor)) return "";
+    const bool claimed = outcome == toString(PairedOutcome::Faster) || outcome == toString(PairedOutcome::Slower);
+    if (claimed && std::abs(std::log(ratio)) < std::log(floor))
+        return " The difference that is claimed is smaller: measure once more before relying on it.";
+    return " A smaller difference should not be believed.";
+}
+
 }  // namespace stepscope

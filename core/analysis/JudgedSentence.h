@@ -41,5 +41,8 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);
 
 // What a side said beside itself: "within 0.70 %", or why that is not known; `same` comparisons of one side's blocks counted. Without a full stop.
 std::string floorWords(double floor, std::size_t same);
+// What to do with it, a sentence behind a space: the verdict's own test decides what is claimed, so that a claim may be smaller than the floor.
+// Empty: there is none.
+std::string floorAdvice(double floor, double ratio, const std::string& outcome);
 
 }  // namespace stepscope

@@ -53,8 +53,9 @@ std::vector<double> differencesOf(std::span<const BlockPair> pairs, bool all) {
 struct Rebuilds {
     std::size_t count = 0, groups = 0;  // of instances; of what the t-interval is over
     double centre = std::numeric_limits<double>::quiet_NaN(), half = std::numeric_limits<double>::infinity();  // t-interval over the groups' means
-    // Whether the groups scatter so little that the mean of all pairs is not 0, and are of its sign.
-    bool agree(double mean) const { return std::abs(mean) > half && (mean > 0) == (centre > 0); }
+    // Whether the groups by themselves say that there is a difference, and of which sign. Their own mean does: that of all pairs is cut about the
+    // middle of most of them, so that some instances with luck of another kind would not be seen in it.
+    bool agree(double mean) const { return std::abs(centre) > half && (mean > 0) == (centre > 0); }
 };
 
 // The pairs of each instance; of many, of instances in turn: more than kMostGroups say nothing more, and of a few pairs a cut mean is none.

@@ -23,6 +23,8 @@ Slowness slownessOf(const ExperimentHistory& history, double percent) {
     if (!judged) return Slowness::Unknown;
     const double allowed = 1 - percent / 100;
     const Slowness said = sideOf(judged->low, judged->high, allowed);
+    // The interval is of most steps then, and people pay for all of them: both have to say the same.
+    if (judged->rareSlowSteps && sideOf(judged->ratio, judged->ratio, allowed) != said) return Slowness::Unknown;
     if (judged->outcome != toString(PairedOutcome::Inconclusive)) return said;
     if (judged->reason != toString(PairedReason::TooWide) || said == Slowness::Unknown) return Slowness::Unknown;
     if (!(judged->pilotVariance > 0) || !(judged->pilotMad > 0)) return Slowness::Unknown;

@@ -9,7 +9,8 @@ namespace stepscope {
 enum class Slowness { Within, Beyond, Unknown };
 
 // percent: 5 allows B 95 % of A's speed. An interval that is too wide for a verdict can be narrow enough for this; then, as for a verdict, it must
-// say the same with the pairs that were left out, and two blocks of one side must not differ by which came first.
+// say the same with the pairs that were left out, and two blocks of one side must not differ by which came first. Where rare slow steps weigh, their
+// mean must say it too.
 Slowness slownessOf(const ExperimentHistory& history, double percent);
 
 }  // namespace stepscope

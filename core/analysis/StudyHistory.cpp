@@ -7,6 +7,17 @@
 
 namespace stepscope {
 
+namespace {
+
+// What broke off has pairs and no figures: those that it came to by then were on their way to others.
+StudyRow withFiguresThatStand(StudyRow row) {
+    if (row.state == study::kFailed || row.state == study::kSkipped)
+        for (double* figure : {&row.ratio, &row.low, &row.high, &row.total, &row.totalLow, &row.totalHigh, &row.floor}) *figure = kUnknown;
+    return row;
+}
+
+}  // namespace
+
 void StudyHistory::add(const Event& event) {
     if (const auto* began = std::get_if<StudyBegan>(&event)) {
         *this = {};
@@ -24,9 +35,9 @@ void StudyHistory::add(const Event& event) {
                 m_pairs[row->row] = m_experiment.pairs();
                 m_taken = true;
             }
-            *at = *row;
+            *at = withFiguresThatStand(*row);
         } else {
-            m_rows.insert(at, *row);
+            m_rows.insert(at, withFiguresThatStand(*row));
         }
         return;
     }

@@ -138,6 +138,25 @@ void LadderCourse::sides(const Slot& slot, RungSet& a, RungSet& b) const {
     b = m_kept;
 }
 
+std::string LadderCourse::whyGone(const Slot& slot) const {
+    if (slot.role != study::kWithout && slot.role != study::kPair) return {};
+    for (const std::size_t rung : slot.rungs)
+        if (std::ranges::find(m_kept, rung) == m_kept.end())
+            return fmt::format("The top is without \"{}\" anyway: that rung was not measured.", m_ladder.rungs[rung].name);
+    return {};
+}
+
+// What a rung gives at the top: measured there, or, of the last one, by itself.
+const StudyRow* LadderCourse::aloneAtTheTop(std::size_t rung) const {
+    const StudyRow* found = nullptr;
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        if (m_slots[i].rungs != RungSet{rung} || m_rows[i].state != study::kMeasured) continue;
+        if (m_slots[i].role == study::kWithout) return &m_rows[i];
+        if (m_slots[i].role == study::kRung && !m_kept.empty() && rung == m_kept.back()) found = &m_rows[i];
+    }
+    return found;
+}
+
 StudyRow& LadderCourse::change(std::size_t row) {
     m_changed[row] = true;
     return m_rows[row];
@@ -158,8 +177,9 @@ void LadderCourse::restore(const std::vector<StudyRow>& rows) {
         if (row.role == study::kBottom ? std::isfinite(own[at]->msPerStep) : row.state == study::kWaiting && own[at]->state == study::kMeasured)
             change(at) = *own[at];
         // What was measured above a rung that broke off was measured without it. Were it measured now, products would be of figures that do not stand
-        // on each other: it stays as it was. With nothing above it yet, it is tried again.
-        if (row.role == study::kRung && row.state == study::kWaiting && own[at]->state == study::kFailed && at < end) {
+        // on each other: it stays as it was, and so does one that could not run then and could now. With nothing above it yet, it is tried again.
+        const bool leftOut = own[at]->state == study::kFailed || own[at]->state == study::kSkipped;
+        if (row.role == study::kRung && row.state == study::kWaiting && leftOut && at < end) {
             change(at) = *own[at];
             m_kept = without(m_kept, m_slots[at].rungs);
         }
@@ -175,8 +195,9 @@ std::optional<LadderLeg> LadderCourse::next(double elapsed) {
         if (!open(i)) continue;
         LadderLeg leg{.row = m_rows[i].row};
         sides(m_slots[i], leg.a, leg.b);
-        // A rung that broke off meanwhile may have been what it stood on.
-        if (const std::string why = m_whyNot(leg.a, leg.b); !why.empty()) {
+        // A rung that broke off meanwhile may have been what it stood on, or what the top was to lack.
+        const std::string gone = whyGone(m_slots[i]);
+        if (const std::string why = gone.empty() ? m_whyNot(leg.a, leg.b) : gone; !why.empty()) {
             StudyRow& row = change(i);
             row.state = study::kSkipped;
             row.why = why;
@@ -238,17 +259,14 @@ void LadderCourse::totals() {
             row.totalLow = row.low;
             row.totalHigh = row.high;
         } else if (row.role == study::kPair && row.state == study::kMeasured) {
-            // What the two give together beside what each gives at the top; the last rung's own is in its rung.
+            // What the two give together beside what each gives.
             double apart = 1, apartLow = 1, apartHigh = 1;
-            for (const std::size_t rung : m_slots[i].rungs)
-                for (std::size_t other = 0; other < m_rows.size(); ++other) {
-                    const bool alone = m_slots[other].role == study::kWithout || (m_slots[other].role == study::kRung && rung == m_kept.back());
-                    if (!alone || m_slots[other].rungs != RungSet{rung}) continue;
-                    const bool known = m_rows[other].state == study::kMeasured;
-                    apart *= known ? m_rows[other].ratio : kUnknown;
-                    apartLow *= known ? m_rows[other].low : kUnknown;
-                    apartHigh *= known ? m_rows[other].high : kUnknown;
-                }
+            for (const std::size_t rung : m_slots[i].rungs) {
+                const StudyRow* alone = aloneAtTheTop(rung);
+                apart *= alone != nullptr ? alone->ratio : kUnknown;
+                apartLow *= alone != nullptr ? alone->low : kUnknown;
+                apartHigh *= alone != nullptr ? alone->high : kUnknown;
+            }
             row.total = row.ratio / apart;
             row.totalLow = row.low / apartHigh;
             row.totalHigh = row.high / apartLow;

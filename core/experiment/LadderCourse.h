@@ -56,8 +56,8 @@ public:
     // rung adds is meant to make it faster.
     Expected expected(const StepSeconds& stepSeconds) const;
 
-    // Of an earlier session of the same ladder: rows that were measured are kept, and so is a rung that broke off where something above it was
-    // measured without it. Before the first next().
+    // Of an earlier session of the same ladder: rows that were measured are kept, and so is a rung that broke off or could not run where something
+    // above it was measured without it. Before the first next().
     void restore(const std::vector<StudyRow>& rows);
 
     // Nothing when all is measured. elapsed: seconds since this began. Each leg is answered by done() or failed() before the next is asked for.
@@ -82,6 +82,8 @@ private:
     void sides(const Slot& slot, RungSet& a, RungSet& b) const;
     void note(const ExperimentHistory& history);
     void totals();
+    std::string whyGone(const Slot& slot) const;  // a sentence; empty: what it is to lack is in the top
+    const StudyRow* aloneAtTheTop(std::size_t rung) const;
     StudyRow& change(std::size_t row);
 
     Ladder m_ladder;

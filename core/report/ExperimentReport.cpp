@@ -160,7 +160,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         document.blocks.push_back(Paragraph{std::move(said)});
     document.blocks.push_back(
         Paragraph{fmt::format("A side beside itself in this experiment: {}.{}", floorWords(judged.floor, history.sameArmPairs()),
-                              std::isfinite(judged.floor) ? " A smaller difference should not be believed." : "")});
+                              floorAdvice(judged.floor, judged.ratio, judged.outcome))});
     document.blocks.push_back(pictureOf(history.pairs(), began.delta, "above 1: B is faster", "below 1: A is faster"));
     if (history.pairs().size() > kMostDots)
         document.blocks.push_back(Paragraph{fmt::format("The picture shows the first {} of {} pairs.", kMostDots, history.pairs().size())});

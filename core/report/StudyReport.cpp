@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
 #include "core/report/ExperimentReport.h"
@@ -154,8 +155,8 @@ void addSearch(Document& document, const StudyHistory& history) {
                                           isRatio(last->low) && last->low > 1 ? Verdict::Tone::Good : Verdict::Tone::Neutral});
     if (last != nullptr && !last->why.empty()) document.blocks.push_back(Paragraph{last->why});
     if (last != nullptr && std::isfinite(last->floor))
-        document.blocks.push_back(Paragraph{fmt::format(
-            "A side beside itself in that experiment: ±{:.2f} %. A smaller difference should not be believed.", (last->floor - 1) * 100)});
+        document.blocks.push_back(Paragraph{fmt::format("A side beside itself in that experiment: ±{:.2f} %.{}", (last->floor - 1) * 100,
+                                                        floorAdvice(last->floor, last->ratio, last->outcome))});
     Table raced{.head = {"raced", "× the present settings", "newest step", "rounds", "memory", "what came of it"}, .rows = {}, .textColumns = 1};
     Table left{.head = {"not chosen", "why"}, .rows = {}, .textColumns = 2};
     for (const StudyRow& row : history.rejectedValues()) left.rows.push_back({row.settings, row.why});

@@ -118,6 +118,8 @@ TEST_F(Ab, IsWrittenAsAReportAtItsEndAndFromWhatIsStored) {
     const Finished repeated = cli(again);
     EXPECT_EQ(repeated.exitCode, 0) << repeated.err << repeat;
     EXPECT_EQ(Json::parse(repeated.out)["earlier"].size(), 1U) << "the same question: " << repeat;
+    const Finished first = cli({"report", id, "--db", database(), "--format", "json"});
+    EXPECT_TRUE(Json::parse(first.out)["earlier"].empty()) << "what was asked since is not earlier";
 }
 
 TEST_F(Ab, WhatBothBeganFromAndWhatElseWasAskedIsStoredAndRepeated) {

@@ -134,7 +134,8 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
     if (const std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty()) text += said + "\n";
-    text += fmt::format("A side beside itself in this experiment: {}.\n", floorWords(judged.floor, history.sameArmPairs()));
+    text += fmt::format("A side beside itself in this experiment: {}.{}\n", floorWords(judged.floor, history.sameArmPairs()),
+                        floorAdvice(judged.floor, judged.ratio, judged.outcome));
     text += whyText(history.why());
     if (const double loss = history.lossDifference(); std::isfinite(loss))
         text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start{}.\n", std::abs(loss),

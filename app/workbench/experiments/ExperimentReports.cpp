@@ -214,9 +214,11 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     stored.facts.of = count;
     auto earlier = earlierAnswers(database, stored.history.began()->question, session);
     if (!earlier) return earlier.error();
-    for (const EarlierAnswer& one : *earlier)
+    for (const EarlierAnswer& one : *earlier) {
+        if (one.startedUnixMs >= info->startedUnixMs) continue;  // asked again since
         stored.facts.earlier.push_back(
             fmt::format("Session {}, {}: {}", one.session, localTime(one.startedUnixMs), judgedWords(one.judged, one.delta)));
+    }
     return stored;
 }
 

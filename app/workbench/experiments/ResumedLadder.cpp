@@ -23,9 +23,12 @@ Result<LadderRequest> resumedLadder(const std::string& chosen, std::int64_t sess
     if (!ended(summary->state)) return refused(ErrorCode::BadInput, "is still being measured.");
     const auto info = (*reader)->info(session);
     if (!info) return info.error();
-    if (!info->machine || info->machine->cpu != machine.cpu || info->machine->cores != machine.cores)
-        return refused(ErrorCode::BadInput, fmt::format("was measured on another machine ({}): its rungs say nothing of this one.",
-                                                        info->machine ? info->machine->cpu : "unknown"));
+    if (!info->machine || !sameHardware(*info->machine, machine)) {
+        std::string where = info->machine ? info->machine->cpu : "unknown";
+        if (info->machine)
+            for (const Gpu& gpu : info->machine->gpus) where += ", " + gpu.name;
+        return refused(ErrorCode::BadInput, fmt::format("was measured on another machine ({}): its rungs say nothing of this one.", where));
+    }
     StudyHistory history;
     const auto events = (*reader)->measurements(session);
     if (!events) return events.error();

@@ -3,10 +3,12 @@
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -20,6 +22,7 @@
 #include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
 #include "core/events/Presets.h"
+#include "sessions/record/Recorder.h"
 
 namespace stepscope {
 namespace {
@@ -141,6 +144,29 @@ TEST(StudiesOf, ItsExperimentsCaptureNoReasonsWhichNobodyWouldSee) {
     EXPECT_EQ(study.wait().why, "Not today.");
     EXPECT_EQ(windows, 0);
     EXPECT_FALSE(recorded);
+}
+
+TEST(StudiesOf, ALadderDoesNotGoOnWhereAnotherGpuIs) {
+    const auto file = std::filesystem::temp_directory_path() / ("stepscope-ladder-of-a-gpu-" + std::to_string(::getpid()) + ".db");
+    const auto removed = [&] {
+        for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + part);
+    };
+    removed();
+    Machine machine{.cpu = "A processor", .cores = 2, .gpus = {{.name = "One GPU", .memory = {80}, .computeMajor = 9}}};
+    {
+        SessionInfo info;
+        info.kind = SessionKind::Ladder;
+        info.config = small();
+        info.machine = machine;
+        auto recorder = Recorder::open({.path = file.string()}, info);
+        ASSERT_TRUE(recorder) << recorder.error().sentence;
+        (*recorder)->publish(StateChanged{{}, 0, RunState::Stopped, {}});
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    EXPECT_THAT(resumedLadder(file.string(), 1, machine).error().sentence, ::testing::HasSubstr("before its ladder began"));
+    machine.gpus[0].name = "Another GPU";
+    EXPECT_THAT(resumedLadder(file.string(), 1, machine).error().sentence, ::testing::HasSubstr("another machine (A processor, One GPU)"));
+    removed();
 }
 
 // The rows of a search, as each was told first, until one is said to be refused for its memory.

@@ -38,6 +38,14 @@ TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {
     EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks, 3 left out. More words.");
 }
 
+TEST(FloorAdvice, DoesNotCallWhatIsClaimedUnbelievable) {
+    EXPECT_EQ(floorAdvice(1.01, 1.05, "faster"), " A smaller difference should not be believed.");
+    EXPECT_EQ(floorAdvice(1.01, 1.005, "inconclusive"), " A smaller difference should not be believed.");
+    for (const auto& [ratio, outcome] : {std::pair{1.008, "faster"}, {0.992, "slower"}})
+        EXPECT_EQ(floorAdvice(1.01, ratio, outcome), " The difference that is claimed is smaller: measure once more before relying on it.");
+    EXPECT_EQ(floorAdvice(kUnknown, 1.05, "faster"), "");
+}
+
 TEST(MeansSentence, IsSaidOnlyWhereTheTableAndTheVerdictAreNotAlike) {
     const ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
     EXPECT_EQ(meansSentence(one, 1.1, 0.01), "");

@@ -31,6 +31,16 @@ TEST(SlownessBound, OfAVerdictTheBoundDecidesAndNotTheEstimate) {
     EXPECT_EQ(slownessOf({}, 5), Slowness::Unknown);
 }
 
+TEST(SlownessBound, WhereRareSlowStepsWeighTheirMeanMustSayTheSame) {
+    // Most steps are 2 % slower, and all of them together 7 %.
+    ExperimentJudged rare = judged("slower", 0.93, 0.979, 0.981);
+    EXPECT_EQ(of(rare, 5), Slowness::Within) << "the bound decides where nothing else is known";
+    rare.rareSlowSteps = true;
+    EXPECT_EQ(of(rare, 5), Slowness::Unknown);
+    EXPECT_EQ(of(rare, 10), Slowness::Within);
+    EXPECT_EQ(of(rare, 1), Slowness::Beyond);
+}
+
 TEST(SlownessBound, WithoutAVerdictOnlyAWideIntervalSaysAnything) {
     ExperimentJudged wide = judged("inconclusive", 0.99, 0.97, 1.01);
     for (const char* reason : {"too-few-pairs", "rebuilds-differ", "order-matters", "discards-decide", "rare-slow-steps"}) {

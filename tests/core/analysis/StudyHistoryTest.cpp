@@ -1,6 +1,8 @@
 // A study summed up from its events.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/analysis/StudyHistory.h"
 #include "core/events/Event.h"
 
@@ -36,6 +38,18 @@ TEST(StudyHistory, RecommendsOnlyWhatWasMeasuredAnew) {
     EXPECT_EQ(history.recommended()->settings, "amp=bf16");
     history.add(StudyRow{.row = 5, .role = study::kFinal, .state = study::kChosen});
     EXPECT_EQ(history.recommended(), nullptr) << "the present settings need no recommendation";
+}
+
+TEST(StudyHistory, WhatBrokeOffHasNoFigures) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder"});
+    history.add(StudyRow{.row = 3, .role = study::kTop, .state = study::kRunning, .ratio = 2.1, .low = 2, .high = 2.2, .floor = 1.01});
+    EXPECT_EQ(history.find(study::kTop)->ratio, 2.1);
+    history.add(
+        StudyRow{.row = 3, .role = study::kTop, .state = study::kFailed, .why = "B diverged.", .ratio = 2.1, .low = 2, .high = 2.2, .floor = 1.01});
+    for (const double figure : {history.find(study::kTop)->ratio, history.find(study::kTop)->low, history.find(study::kTop)->floor})
+        EXPECT_FALSE(std::isfinite(figure));
+    EXPECT_EQ(history.find(study::kTop)->why, "B diverged.");
 }
 
 TEST(StudyHistory, KeepsThePairsThatStandBehindEachRow) {

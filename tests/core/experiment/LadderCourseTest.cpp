@@ -136,6 +136,58 @@ TEST(LadderCourse, PairsAreMeasuredOnRequestAndTheirCostIsKnownBefore) {
     EXPECT_TRUE(std::isfinite(course.rows().back().total)) << "the last rung's own is in its rung";
 }
 
+TEST(LadderCourse, WhatTheTopLacksAnywayIsNotMeasuredAsIfItHadBeenThere) {
+    const auto ladder = [] { return parseLadder("bottom: {set: a=0}\nrungs: [a=1, b=1, c=1, d=1]\n", "mine.yaml", "mine").value(); };
+    for (const std::size_t broken : {std::size_t{1}, std::size_t{3}}) {
+        LadderCourse course(ladder(), {.pairs = true}, everythingGoes);
+        for (std::size_t rung = 0; rung < 4; ++rung) {
+            ASSERT_TRUE(course.next(0));
+            if (rung == broken)
+                course.failed("There is no memory left.", measured(9, 8, 10));
+            else
+                course.done(measured(2, 1.5, 2.5), false);
+        }
+        // Each is worth 2 by itself, so two of them 4 and all three 8.
+        while (const auto leg = course.next(0)) {
+            const double apart = std::pow(2, static_cast<double>(leg->b.size() - leg->a.size()));
+            EXPECT_LT(leg->a.size(), leg->b.size());
+            course.done(measured(apart, apart * 0.9, apart * 1.1), false);
+        }
+        int pairs = 0;
+        for (const StudyRow& row : course.rows()) {
+            if (row.role != study::kPair && row.role != study::kWithout) continue;
+            const bool gone = row.name.find(ladder().rungs[broken].name) != std::string::npos;
+            EXPECT_EQ(row.state, gone ? study::kSkipped : study::kMeasured) << row.name;
+            EXPECT_EQ(row.why.find("anyway") != std::string::npos, gone) << row.why;
+            if (row.role == study::kPair && !gone) {
+                ++pairs;
+                EXPECT_DOUBLE_EQ(row.total, 1) << row.name << ": what both give is what each gives";
+            }
+        }
+        EXPECT_EQ(pairs, 3);
+    }
+}
+
+TEST(LadderCourse, ARungThatCouldNotRunThenAndCanNowStaysOutWhereWhatIsAboveItWasMeasuredWithoutIt) {
+    const auto notTheSecond = [](const RungSet& a, const RungSet& b) {
+        return b == RungSet{0, 1} || (b.size() == 2 && b[1] == 1) ? std::string("This machine has no GPU.") : everythingGoes(a, b);
+    };
+    LadderCourse first(threeRungs(), {.leaveOneOut = false}, notTheSecond);
+    EXPECT_EQ(first.rows()[2].state, study::kSkipped);
+    first.next(0);
+    first.done(measured(2, 1.5, 2.5), false);
+    LadderCourse early(threeRungs(), {.leaveOneOut = false}, everythingGoes);
+    early.restore(first.rows());
+    EXPECT_EQ(early.next(0)->row, 2) << "nothing stands on it yet";
+    first.next(0);
+    first.done(measured(3, 2.5, 3.5), false);
+    LadderCourse second(threeRungs(), {.leaveOneOut = false}, everythingGoes);
+    second.restore(first.rows());
+    EXPECT_EQ(second.rows()[2].state, study::kSkipped);
+    EXPECT_EQ(second.rows()[2].why, "This machine has no GPU.");
+    EXPECT_EQ(second.next(0)->b, (RungSet{0, 2})) << "the top is what was measured";
+}
+
 TEST(LadderCourse, SaysBeforehandThatSlowRungsTakeLonger) {
     const LadderCourse course(threeRungs(), {}, everythingGoes);
     const auto nothing = course.expected([](const RungSet&) { return kUnknown; });

@@ -102,6 +102,18 @@ TEST(StudyReport, OfALadderThatWasCutOffClaimsNothingOfItsTop) {
     EXPECT_EQ(text.find("nan"), std::string::npos) << text;
 }
 
+TEST(StudyReport, OfALadderWhoseTopBrokeOffClaimsNothingOfIt) {
+    StudyHistory history = ladder();
+    StudyRow top = row(3, study::kTop, study::kFailed, "all of it", 2.5);
+    top.why = "B diverged.";
+    history.add(top);
+    for (const std::string& text : {toHtml(studyReport(history, facts())), toMarkdown(studyReport(history, facts()))}) {
+        EXPECT_EQ(text.find("2.500"), std::string::npos) << text;
+        EXPECT_EQ(text.find("as fast as the bottom, measured"), std::string::npos);
+        EXPECT_NE(text.find("The top was not measured beside the bottom: B diverged."), std::string::npos);
+    }
+}
+
 TEST(StudyReport, OfALadderWithoutATopSaysWhatItsOneRungGivesOrThatNothingCouldBeMeasured) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "ladder", .title = "mine"});
