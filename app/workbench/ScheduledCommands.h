@@ -27,6 +27,8 @@ public:
         });
         m_made = steps;
     }
+    // Whether one is still to be given before this step. As publish().
+    bool before(std::int64_t step) const { return m_given < m_wanted.size() && m_wanted[m_given].step <= step; }
     void publish(Event event) override {
         if (const auto* started = std::get_if<SessionStarted>(&event)) giveUpTo(std::max(m_made, started->info->firstStep) + 1);
         if (const auto* done = std::get_if<StepDone>(&event)) giveUpTo(done->step + 1);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/Check.h"
+#include "core/base/GiveWay.h"
 #include "core/base/OperationSpan.h"
 #include "core/kernels/rounding/RoundingCpu.h"
 
@@ -56,6 +57,7 @@ void DataParallel::hand() {
     {
         const std::lock_guard lock(m_mutex);
         m_queue.push_back(std::exchange(m_open, {}));
+        m_unsummed = m_queue.size();
     }
     m_handed.notify_one();
 }
@@ -63,6 +65,7 @@ void DataParallel::hand() {
 void DataParallel::reduce() {
     if (!m_open.gradients.empty()) hand();
     const Waiting waiting(m_waited);
+    giveWayUntil([&] { return m_unsummed == 0; });
     std::unique_lock lock(m_mutex);
     m_idle.wait(lock, [&] { return m_queue.empty(); });
     if (!m_state) throw WorkersApart(m_state.error());
@@ -89,6 +92,7 @@ void DataParallel::work(const std::stop_token& stop) {
         lock.lock();
         if (!added) m_state = std::move(added);
         m_queue.erase(m_queue.begin());
+        m_unsummed = m_queue.size();
         if (m_queue.empty()) m_idle.notify_one();
     }
 }
@@ -142,10 +146,16 @@ Status DataParallel::addUp(float* values, std::int64_t count, SumPrecision preci
 
 std::vector<double> DataParallel::losses(const std::vector<double>& own) {
     const Waiting waiting(m_waited);
-    const std::vector<double> byWorker = gather(own);
+    std::vector<double> told = own;
+    told.push_back(m_asksToMeet ? 1 : 0);
+    const std::vector<double> all = gather(told);
+    const auto of = [&](std::size_t worker, std::size_t number) { return all[worker * told.size() + number]; };
+    const auto workers = static_cast<std::size_t>(size());
     std::vector<double> inOrder;
     for (std::size_t number = 0; number < own.size(); ++number)
-        for (std::size_t worker = 0; worker < static_cast<std::size_t>(size()); ++worker) inOrder.push_back(byWorker[worker * own.size() + number]);
+        for (std::size_t worker = 0; worker < workers; ++worker) inOrder.push_back(of(worker, number));
+    m_somebodyMeets = false;
+    for (std::size_t worker = 0; worker < workers; ++worker) m_somebodyMeets = m_somebodyMeets || of(worker, own.size()) != 0;
     return inOrder;
 }
 

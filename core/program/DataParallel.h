@@ -2,6 +2,7 @@
 // are final (GradientRanges.h) and adds them up with the others', in buckets, on a thread of its own while backward goes on; and it hands numbers
 // round. One a run: Programs come and go under it. Trainer thread.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -56,6 +57,10 @@ public:
     // The losses of all micro-batches of a step, in the order of their sequences: workers take micro-batches in turn. Throws WorkersApart, as the
     // next three.
     std::vector<double> losses(const std::vector<double>& own);
+    // Whether this worker has something to agree on behind the next step, and whether any had behind the newest: goes round with the losses, so that
+    // a boundary at which nobody has costs no exchange of its own. Before the first step all have.
+    void meetNext(bool asks) { m_asksToMeet = asks; }
+    bool somebodyMeets() const { return m_somebodyMeets; }
     // Every worker's numbers, as many of each, by rank; the same with every worker.
     std::vector<double> gather(const std::vector<double>& own);
     Wish agree(Wish own);
@@ -92,10 +97,13 @@ private:
     std::int64_t m_bucketCount;  // elements
     Bucket m_open;               // of the trainer thread, as the next
     SumPrecision m_sums = SumPrecision::Float32;
+    bool m_asksToMeet = true, m_somebodyMeets = true;
     std::chrono::nanoseconds m_waited{};
     std::vector<float> m_own, m_all;  // of parts that go round
     std::vector<float> m_flat;        // of the own thread: a bucket whose gradients lie apart,
     std::vector<Bf16> m_halves;       // and one that is added up in bf16
+
+    std::atomic<std::size_t> m_unsummed{0};  // as long as the queue
 
     std::mutex m_mutex;  // of all below
     std::condition_variable_any m_handed;

@@ -109,10 +109,12 @@ TrainerOutcome Trainer::loop() {
         log(LogLevel::Warning, "early-stopping counts validations, and none are due in this run: it makes all its steps.");
     while (m_state.updates < m_config.steps && !endsEarly) {
         takeCommands();
-        waitForRecorder();
-        waitWhilePaused();
-        meetOthers();
-        if (m_stopAsked) {
+        if (meetsOthers()) {
+            waitForRecorder();
+            waitWhilePaused();
+            meetOthers();
+        }
+        if (m_setup.others == nullptr ? m_stopAsked : m_stopAgreed) {
             endMeasuring(true);
             m_workerTimes.finish();
             return {RunState::Stopped, {}};
@@ -140,40 +142,47 @@ void Trainer::takeCommands() {
     // What one worker alone is asked for, and all would have to do.
     const auto onlyAlone = [&](const char* what) { log(LogLevel::Warning, fmt::format("{} needs a run of one worker.", what)); };
     for (auto& command : commands) {
-        std::visit(Visitor{
-                       [&](const Pause&) { pause(true); },
-                       [&](const Resume&) { pause(false); },
-                       [&](const Stop&) { m_stopAsked = true; },
-                       [&](const Flip& asked) {
-                           if (m_setup.others == nullptr) return flip(asked);
-                           // A script asks each worker for the same one, a person the first: what the first is asked for, all do.
-                           if (m_setup.others->rank() == 0) m_toShare.push_back(asked);
-                       },
-                       [&](const Reseed& asked) {
-                           if (m_setup.others != nullptr) return onlyAlone("Another seed");
-                           m_state.seed = static_cast<std::uint64_t>(asked.seed);
-                           m_config.seed = asked.seed;
-                           log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
-                       },
-                       [&](const SaveCheckpoint& asked) {
-                           if (!m_state.share.whole()) return onlyAlone("A checkpoint that is not due, while moments are dealt out,");
-                           const Kept kept = checkpoint(asked.path);
-                           if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
-                           if (kept == Kept::Yes) m_keeper.protectNewest();
-                       },
-                       [&](const ValidateNow&) {
-                           if (m_setup.others != nullptr) return onlyAlone("A validation that is not due");
-                           validate();
-                       },
-                       [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
-                       [&](const Capture& asked) {
-                           if (const Status taken = m_capture.ask(asked); !taken) log(LogLevel::Warning, taken.error().sentence);
-                       },
-                       [&](const Measure& asked) { measure(asked); },
-                       [&](const StopMeasuring&) { endMeasuring(true); },
-                       [&](const StopCapture&) { tellEnded(m_capture.stop(m_state.updates)); },
-                   },
-                   command);
+        std::visit(
+            Visitor{
+                [&](const Pause&) { pause(true); },
+                [&](const Resume&) { pause(false); },
+                [&](const Stop&) { m_stopAsked = true; },
+                [&](const Flip& asked) {
+                    if (m_setup.others == nullptr) return flip(asked);
+                    // A script asks each worker for the same one, a person the first: what the first is asked for, all do.
+                    if (m_setup.others->rank() == 0) m_toShare.push_back(asked);
+                },
+                [&](const Reseed& asked) {
+                    if (m_setup.others != nullptr) return onlyAlone("Another seed");
+                    m_state.seed = static_cast<std::uint64_t>(asked.seed);
+                    m_config.seed = asked.seed;
+                    log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
+                },
+                [&](const SaveCheckpoint& asked) {
+                    if (!m_state.share.whole())
+                        return m_setup.sink->publish(LogLine{m_setup.clock->now(),
+                                                             m_state.updates,
+                                                             LogLevel::Warning,
+                                                             "A checkpoint that is not due, while moments are dealt out, needs a run of one worker.",
+                                                             std::nullopt,
+                                                             {Subject::Kind::Checkpoint, {}}});
+                    const Kept kept = checkpoint(asked.path);
+                    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
+                    if (kept == Kept::Yes) m_keeper.protectNewest();
+                },
+                [&](const ValidateNow&) {
+                    if (m_setup.others != nullptr) return onlyAlone("A validation that is not due");
+                    validate();
+                },
+                [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
+                [&](const Capture& asked) {
+                    if (const Status taken = m_capture.ask(asked); !taken) log(LogLevel::Warning, taken.error().sentence);
+                },
+                [&](const Measure& asked) { measure(asked); },
+                [&](const StopMeasuring&) { endMeasuring(true); },
+                [&](const StopCapture&) { tellEnded(m_capture.stop(m_state.updates)); },
+            },
+            command);
     }
 }
 
@@ -195,6 +204,7 @@ bool Trainer::trainOneStep() {
     m_capture.before(attempted, m_state.weights.is_cuda(), measured ? -1 : m_program.steps());
     const bool captured = m_capture.observing();
     if (measured && (captured || busyBefore)) m_measuring->interrupted();
+    if (m_setup.others != nullptr) m_setup.others->meetNext(asksToMeet());
     TimeNs begin = m_setup.clock->now();
     std::optional<StepResult> made;
     if (measured) made = stepInTurn(*program, rate);
@@ -207,6 +217,7 @@ bool Trainer::trainOneStep() {
     }
     const StepResult& result = *made;
     const TimeNs end = m_setup.clock->now();
+    m_stepTook = end - begin;
     if (result.breakdown != Breakdown::None || !std::isfinite(result.loss)) {
         breakDown(result.breakdown == Breakdown::Gradients ? Breakdown::Gradients : Breakdown::Loss, attempted, rate);
         return false;

@@ -51,6 +51,9 @@ struct TrainerSetup {
     // The other workers of this run: all make the same steps, each on its part of the data, and stop, wait, fail and change together. Null = none.
     // Rank 0 alone has a checkpointFolder.
     DataParallel* others = nullptr;
+    // Whether commands are known to come before this step, so that the workers meet there; a person's are taken where they meet next. Empty = none
+    // are.
+    std::function<bool(std::int64_t)> commandsBefore;
 };
 
 struct TrainerOutcome {
@@ -72,6 +75,8 @@ private:
     void waitForRecorder();
     void waitABit();
     void waitWhile(const std::function<bool()>& held);
+    bool meetsOthers() const;
+    bool asksToMeet() const;
     void meetOthers();
     Wish agreeWithOthers(Wish own);
     void shareFlip();
@@ -125,6 +130,7 @@ private:
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
     bool m_stopAgreed = false;    // by all workers
+    TimeNs m_stepTook;            // the newest one
     std::vector<Flip> m_toShare;  // asked of the first of several workers, and of the others not yet
     bool m_pauseAsked = false;    // by a person
     bool m_heldUp = false;        // nothing can be recorded, or a checkpoint finds no room

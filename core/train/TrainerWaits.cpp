@@ -12,6 +12,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::chrono::milliseconds kPausePoll{20};
+// A person notices when such a step more is made before a command is heard; what it takes to meet is nothing beside it.
+constexpr std::int64_t kLongStepNs = 100'000'000;
 
 }  // namespace
 
@@ -52,6 +54,19 @@ void Trainer::waitABit() {
     if (m_setup.others == nullptr || m_stopAgreed) return;
     m_stopAgreed = agreeWithOthers(m_stopAsked ? Wish::Stop : Wish::Wait) == Wish::Stop;
     m_stopAsked = m_stopAsked || m_stopAgreed;
+}
+
+// At every boundary a run of one worker looks at what it has to wait for. Several meet where one of them had something to say when the step behind
+// them was made, and where the first one may have waited for room.
+bool Trainer::meetsOthers() const {
+    const std::int64_t every = m_config.checkpointEvery;
+    return m_setup.others == nullptr || m_setup.others->somebodyMeets() || (every > 0 && m_state.updates % every == 0);
+}
+
+bool Trainer::asksToMeet() const {
+    const bool waits = m_pauseAsked || m_setup.mustWait();
+    const bool commands = m_setup.commandsBefore && m_setup.commandsBefore(m_state.updates + 2);
+    return waits || commands || m_stopAsked || !m_toShare.empty() || m_stepTook.ns >= kLongStepNs;
 }
 
 // All workers make the next step, or none does.

@@ -36,6 +36,7 @@ public:
         for (int rank = 0; rank < static_cast<int>(m_calls.size()); ++rank) threads.emplace_back([&work, rank] { work(rank); });
     }
     int sums() const { return m_sums; }  // that were made, of all workers
+    int gathers() const { return m_gathers; }
 
 private:
     enum class Kind { Sum, SumBf16, Gather };
@@ -77,6 +78,7 @@ private:
             return done;
         }
         Status gather(const void* own, std::int64_t bytes, void* all) override {
+            ++m_all.m_gathers;
             return m_all.together(m_place.rank, {Kind::Gather, own, bytes}, [&](const std::vector<Call>& calls) {
                 for (std::size_t rank = 0; rank < calls.size(); ++rank)
                     std::memcpy(static_cast<char*>(all) + rank * static_cast<std::size_t>(bytes), calls[rank].bytes, static_cast<std::size_t>(bytes));
@@ -122,7 +124,7 @@ private:
     bool m_left = false;
     std::vector<Call> m_calls;  // by rank
     std::vector<std::unique_ptr<Worker>> m_workers;
-    std::atomic<int> m_sums{0};
+    std::atomic<int> m_sums{0}, m_gathers{0};
 };
 
 }  // namespace stepscope::testing

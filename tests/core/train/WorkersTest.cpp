@@ -22,6 +22,7 @@
 namespace stepscope {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using testing::ThreadWorkers;
 using testing::TinyTrainer;
@@ -55,6 +56,7 @@ public:
             if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == step) what();
         };
     }
+    int gathers() const { return m_group.gathers() / 2; }  // of each worker
     std::size_t steps(int rank) { return (*this)[rank].sink.losses().size(); }
 
     std::array<std::unique_ptr<TinyTrainer>, 2> workers;
@@ -114,7 +116,7 @@ TEST(WorkersTogether, AStopAskedOfOneStopsAllAfterTheSameStep) {
         together.after(asked, 7, [&] { together[asked].commands.push(Stop{}); });
         for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
         EXPECT_EQ(together.steps(0), together.steps(1));
-        EXPECT_EQ(together.steps(0), 7u) << "at the next boundary";
+        EXPECT_THAT(together.steps(0), AnyOf(7u, 8u)) << "at this boundary where steps are long, else at the next one";
     }
 }
 
@@ -133,7 +135,7 @@ TEST(WorkersTogether, APauseOfOneHoldsAllUntilItGoesOn) {
         });
         for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
         resumes.join();
-        EXPECT_LE(meanwhile, 5u);
+        EXPECT_LE(meanwhile, 6u);
         EXPECT_EQ(together[0].sink.losses(), lossesTogether(12));
     }
 }
@@ -156,8 +158,9 @@ TEST(WorkersTogether, WaitForAFirstOneThatCannotRecordAtTheMoment) {
     EXPECT_EQ(together[0].sink.losses(), lossesTogether(8));
 }
 
-TEST(WorkersTogether, FlipASwitchBeforeTheSameStep) {
+TEST(WorkersTogether, FlipASwitchBeforeTheStepThatWasNamedBeforehand) {
     Together together(tiny(12));
+    for (const int rank : {0, 1}) together[rank].setup.commandsBefore = [](std::int64_t step) { return step == 5; };
     for (const int rank : {0, 1}) together.after(rank, 4, [&, rank] { together[rank].commands.push(Flip{"fusion", std::string("kernels")}); });
     for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
     for (const int rank : {0, 1}) {
@@ -178,7 +181,9 @@ TEST(WorkersTogether, AFlipAskedOfTheFirstAloneIsMadeByAllBeforeTheSameStep) {
     for (const int rank : {0, 1}) {
         const auto applied = together[rank].sink.all<SwitchApplied>();
         ASSERT_EQ(applied.size(), 2u) << rank;
-        for (const auto& one : applied) EXPECT_EQ(one.step, 4);
+        EXPECT_THAT(applied[0].step, AnyOf(4, 5)) << "at this boundary where steps are long, else at the next one";
+        EXPECT_EQ(applied[0].step, together[0].sink.all<SwitchApplied>()[0].step);
+        EXPECT_EQ(applied[1].step, applied[0].step);
         EXPECT_EQ(applied[0].id, "fusion");
         EXPECT_EQ(std::get<double>(applied[1].to), 0.25);
     }
@@ -207,8 +212,20 @@ TEST(WorkersTogether, AFlipAskedOfTheFirstWhileAllWaitIsMadeBeforeTheyGoOn) {
     for (const int rank : {0, 1}) {
         const auto applied = together[rank].sink.all<SwitchApplied>();
         ASSERT_EQ(applied.size(), 1u);
-        EXPECT_EQ(applied[0].step, 3);
+        EXPECT_THAT(applied[0].step, AnyOf(3, 4));
     }
+}
+
+// The boundaries behind them are as far apart as without the other worker: nothing is exchanged there.
+TEST(WorkersTogether, ExchangeNothingBetweenStepsWhereNobodyHasAnythingToSay) {
+    Together together(tiny(30));
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    // The first two boundaries, the last one and the times of all; a long step, on a busy machine, adds its own.
+    std::int64_t longSteps = 0;
+    for (const int rank : {0, 1})
+        for (const StepDone& done : together[rank].sink.all<StepDone>()) longSteps += done.duration.ns >= 100'000'000 ? 1 : 0;
+    EXPECT_GE(together.gathers(), 30) << "the losses";
+    EXPECT_LE(together.gathers(), 30 + 4 + longSteps);
 }
 
 TEST(SharedFlip, ComesBackAsItWasAndWhatIsNoneIsNone) {
@@ -225,6 +242,7 @@ TEST(SharedFlip, ComesBackAsItWasAndWhatIsNoneIsNone) {
 
 TEST(WorkersTogether, RoundTheirSumsFromTheSameStepOnWhenThatIsFlipped) {
     Together together(tiny(12));
+    for (const int rank : {0, 1}) together[rank].setup.commandsBefore = [](std::int64_t step) { return step == 5; };
     for (const int rank : {0, 1}) together.after(rank, 4, [&, rank] { together[rank].commands.push(Flip{"grad-sums", std::string("bf16")}); });
     for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
     for (const int rank : {0, 1}) {
