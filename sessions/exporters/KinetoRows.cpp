@@ -16,8 +16,13 @@ namespace stepscope::kineto {
 namespace {
 
 constexpr std::int64_t kSyncLane = 1'000'000;   // as Kineto numbers the lanes of what waits for a stream
-constexpr std::int64_t kSpareLane = 2'000'000;  // ours, for what overlaps; "stream" of its arguments stays
+constexpr std::int64_t kSpareLane = 2'000'000;  // ours, for what overlaps: once, twice, … as much; "stream" of its arguments stays
+constexpr int kMostSpare = 16;                  // of a stream, as a capture has (core/profile/activity/ActivityDecoder.cpp)
 constexpr std::int64_t kPerRank = 100'000'000;  // added to the processes of all ranks but the first, which have the same numbers
+// An imported trace may say any number. Up to the one a profiler may have counted, and readers that know only doubles have it exactly; up to the
+// other what counts on from it fits.
+constexpr std::int64_t kLargestId = std::int64_t{1} << 53;
+constexpr std::int64_t kFar = std::int64_t{1} << 62;
 
 // 1234567 ns -> "1234.567" us.
 std::string microseconds(std::int64_t ns) {
@@ -131,6 +136,11 @@ bool standsForText(std::int64_t number, const std::string& name) {
     return number < 0 && number >= -kMostLanes && !name.empty();
 }
 
+// A file may say any number: what does not fit wraps.
+std::int64_t laneBeside(std::int64_t lane, std::int64_t by) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(lane) + static_cast<std::uint64_t>(by));
+}
+
 // Member by member behind a comma, with a space behind each colon.
 void appendMember(std::string& text, const std::string& member) {
     if (!text.empty()) text += ", ";
@@ -187,12 +197,18 @@ struct KinetoRows::Said {
 
 void KinetoLinks::add(const SliceBlock& block) {
     const bool device = block.thread.device >= 0;
+    const auto raise = [](std::int64_t& most, std::int64_t id) {
+        if (id <= kLargestId) most = std::max(most, id);
+    };
+    Shift& most = m_ranks[block.thread.rank];
     for (const auto& slice : block.slices) {
+        raise(most.external, slice.external);
+        raise(most.correlation, slice.correlation);
         if (slice.correlation != 0) {
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_calls.insert({block.thread.rank, slice.correlation});
             if (isLaunched(slice.kind, device)) m_launched.insert({block.thread.rank, slice.correlation});
         }
-        if (isOperation(slice.kind)) m_mostExternal = std::max(m_mostExternal, slice.external);
+        if (isOperation(slice.kind) && slice.external < kFar) m_mostExternal = std::max(m_mostExternal, slice.external);
         if (device && slice.kind != SliceKind::Synchronisation)
             m_ofDevice[{block.thread.rank, block.thread.device, block.thread.thread}].push_back({slice.start, slice.start + slice.duration});
     }
@@ -200,26 +216,50 @@ void KinetoLinks::add(const SliceBlock& block) {
 
 void KinetoLinks::done() {
     for (auto& [stream, all] : m_ofDevice) {
-        std::ranges::sort(all, {}, [](const Key& one) { return std::pair(one.first, -one.second); });
-        std::vector<std::int64_t> ends;
+        std::ranges::sort(
+            all, [](const Key& one, const Key& other) { return one.first != other.first ? one.first < other.first : one.second > other.second; });
+        // Of what is open on the stream's own lane and on those beside it, outermost first. What fits into none is on the last all the same.
+        std::array<std::vector<std::int64_t>, kMostSpare + 1> ends;
         for (const auto& [from, to] : all) {
-            while (!ends.empty() && ends.back() <= from) ends.pop_back();
-            if (!ends.empty() && to > ends.back())
-                m_spare[stream].insert({from, to});
-            else
-                ends.push_back(to);
+            const auto fits = [&ends, from = from, to = to](int lane) {
+                auto& of = ends[static_cast<std::size_t>(lane)];
+                while (!of.empty() && of.back() <= from) of.pop_back();
+                return of.empty() || to <= of.back();
+            };
+            int lane = 0;
+            while (lane < kMostSpare && !fits(lane)) ++lane;
+            if (lane < kMostSpare || fits(lane)) ends[static_cast<std::size_t>(lane)].push_back(to);
+            if (lane > 0) m_spare[stream].insert({{from, to}, lane});
         }
     }
     m_ofDevice.clear();
+    Shift next;
+    for (auto& [rank, of] : m_ranks) {
+        const Shift most = std::exchange(of, next);
+        if (next.external < kFar - kLargestId) next.external += most.external;
+        if (next.correlation < kFar - kLargestId) next.correlation += most.correlation;
+    }
+    if (m_ranks.size() > 1) m_mostExternal = std::max(m_mostExternal, next.external);
 }
 
 bool KinetoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
     return correlation != 0 && m_calls.contains({rank, correlation}) && m_launched.contains({rank, correlation});
 }
 
-bool KinetoLinks::spare(const SliceThread& thread, const Slice& slice) const {
+int KinetoLinks::spare(const SliceThread& thread, const Slice& slice) const {
     const auto found = m_spare.find({thread.rank, thread.device, thread.thread});
-    return found != m_spare.end() && found->second.contains({slice.start, slice.start + slice.duration});
+    if (found == m_spare.end()) return 0;
+    const auto lane = found->second.find({slice.start, slice.start + slice.duration});
+    return lane != found->second.end() ? lane->second : 0;
+}
+
+KinetoLinks::Shift KinetoLinks::shiftOf(std::int64_t rank) const {
+    const auto found = m_ranks.find(rank);
+    return found != m_ranks.end() ? found->second : Shift();
+}
+
+std::int64_t KinetoLinks::shifted(std::int64_t id, std::int64_t by) {
+    return id > 0 && id <= kLargestId ? id + by : id;
 }
 
 KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, std::map<std::int64_t, GpuShape> gpus)
@@ -228,8 +268,7 @@ KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& thread
         if (thread.number != 0 || thread.device < 0) m_threads.try_emplace({thread.rank, thread.process, thread.number}, thread.thread);
         m_firstRank = &thread == threads.data() ? thread.rank : std::min(m_firstRank, thread.rank);
     }
-    constexpr std::int64_t kFar = std::int64_t{1} << 62;  // an imported trace may say any number
-    m_unnumbered = links.mostExternal() > 0 && links.mostExternal() < kFar ? links.mostExternal() : 0;
+    m_unnumbered = links.mostExternal();
 }
 
 std::int64_t KinetoRows::processOf(std::int64_t process, std::int64_t rank) const {
@@ -267,15 +306,14 @@ void KinetoRows::metadata(const SliceThread& thread) {
                              : thread.name.empty()                ? fmt::format("thread {}", thread.thread)
                              : thread.name.starts_with("thread ") ? thread.name
                                                                   : fmt::format("thread {} ({})", thread.thread, thread.name);
-    const std::int64_t tid = sync ? thread.thread + kSyncLane : thread.thread;
+    const std::int64_t tid = sync ? laneBeside(thread.thread, kSyncLane) : thread.thread;
     if (!m_named.insert({processOf(thread.process, thread.rank), device, tid}).second) return;  // a stream's second lane: what overlapped on it
     metadataRow("thread_name", tid, fmt::format("\"name\": {}", quoted(name)));
     metadataRow("thread_sort_index", tid, fmt::format("\"sort_index\": {}", thread.thread));
 }
 
-std::string KinetoRows::operationArgs(const Slice& slice, const std::vector<std::string>& strings) {
-    std::string args =
-        fmt::format(R"("External id": {}, "Ev Idx": {})", slice.external != 0 ? slice.external : m_unnumbered + m_operations + 1, m_operations);
+std::string KinetoRows::operationArgs(const Slice& slice, std::int64_t external, const std::vector<std::string>& strings) {
+    std::string args = fmt::format(R"("External id": {}, "Ev Idx": {})", external != 0 ? external : m_unnumbered + m_operations + 1, m_operations);
     ++m_operations;
     if (slice.sequence >= 0) args += fmt::format(R"(, "Sequence number": {}, "Fwd thread id": {})", slice.sequence, slice.forwardThread);
     if (slice.layer >= 0) args += fmt::format(R"(, "Layer": {})", slice.layer);
@@ -293,17 +331,20 @@ Status KinetoRows::add(const SliceBlock& block) {
     for (const auto& one : block.arguments) said.emplace_back(one, gpu == m_gpus.end() ? nullptr : &gpu->second);
     const SliceThread& thread = block.thread;
     const bool device = thread.device >= 0;
+    const KinetoLinks::Shift shift = m_links.shiftOf(thread.rank);
     for (const auto& slice : block.slices) {
+        const std::int64_t external = KinetoLinks::shifted(slice.external, shift.external);
+        const std::int64_t correlation = KinetoLinks::shifted(slice.correlation, shift.correlation);
         const Said& what = said[slice.arguments];
         std::string args;
         if (isOperation(slice.kind)) {
-            args = operationArgs(slice, strings) + what.inputs;
+            args = operationArgs(slice, external, strings) + what.inputs;
         } else {
             if (!what.inputs.empty() && !isDeviceWork(slice.kind)) args = what.inputs.substr(2);
-            if (slice.external != 0) appendMember(args, fmt::format("\"External id\": {}", slice.external));
+            if (external != 0) appendMember(args, fmt::format("\"External id\": {}", external));
             if (device && slice.kind != SliceKind::DeviceAnnotation)
                 appendMember(args, fmt::format("\"device\": {}, \"stream\": {}", thread.device, thread.thread));
-            if (slice.correlation != 0) appendMember(args, fmt::format("\"correlation\": {}", slice.correlation));
+            if (correlation != 0) appendMember(args, fmt::format("\"correlation\": {}", correlation));
         }
         if (slice.kind == SliceKind::Kernel && !what.launch.empty()) appendMember(args, what.launch);
         if ((slice.kind == SliceKind::Memcpy || slice.kind == SliceKind::Memset) && what.bytes > 0) {
@@ -316,9 +357,8 @@ Status KinetoRows::add(const SliceBlock& block) {
         if (!what.extra.empty()) appendMember(args, what.extra);
         const std::string name =
             slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", std::max<std::int64_t>(0, slice.step)) : strings[slice.name];
-        const std::int64_t tid = slice.kind == SliceKind::Synchronisation && device ? thread.thread + kSyncLane
-                                 : device && m_links.spare(thread, slice)           ? thread.thread + kSpareLane
-                                                                                    : thread.thread;
+        const std::int64_t beside = !device ? 0 : slice.kind == SliceKind::Synchronisation ? kSyncLane : kSpareLane * m_links.spare(thread, slice);
+        const std::int64_t tid = laneBeside(thread.thread, beside);
         const std::string where = place(thread, tid);
         const std::string category = what.category.empty() ? fmt::format("\"{}\"", categoryOf(slice.kind)) : quoted(what.category);
         if (what.instant)

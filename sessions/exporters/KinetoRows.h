@@ -20,24 +20,34 @@ namespace stepscope::kineto {
 // Quoted; control characters escaped, and what is no UTF-8 replaced.
 std::string quoted(const std::string& text);
 
-// What has to be known of all slices before the first is written: who launches what, and what of a device overlaps.
+// What has to be known of all slices before the first is written: who launches what, what of a device overlaps, and what tells the numbers of one
+// worker from those of another.
 class KinetoLinks {
 public:
     void add(const SliceBlock& block);
     void done();
     // Whether both ends of a flow from a launch to what it launched are there.
     bool launches(std::int64_t rank, std::int64_t correlation) const;
-    // Whether a slice of a device's stream reaches beyond another that it began in: readers want slices that nest, so it is written to a spare lane.
-    bool spare(const SliceThread& thread, const Slice& slice) const;
+    // Of a slice of a device's stream that reaches beyond another that it began in, the spare lane that it is written to, from 1 on: readers want
+    // slices that nest. 0: it lies on the stream's own.
+    int spare(const SliceThread& thread, const Slice& slice) const;
     // The greatest number that joins an operation with what it had launched; 0: there is none. What has no number takes one behind it.
     std::int64_t mostExternal() const { return m_mostExternal; }
+    // What is added to the numbers of a worker: all begin at 1, and readers want each once in a trace. Nothing to those of the first.
+    struct Shift {
+        std::int64_t external = 0, correlation = 0;
+    };
+    Shift shiftOf(std::int64_t rank) const;
+    // `id` moved by it; 0, which is none, and what no profiler counts up to stay as they are.
+    static std::int64_t shifted(std::int64_t id, std::int64_t by);
 
 private:
     using Key = std::pair<std::int64_t, std::int64_t>;
     std::unordered_set<Key, KeyedHash> m_calls, m_launched;               // by rank and correlation
     using Stream = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // rank, device, number: one in the trace, however many lanes it has here
     std::map<Stream, std::vector<Key>> m_ofDevice;                        // from and to of what lies on it
-    std::map<Stream, std::set<Key>> m_spare;
+    std::map<Stream, std::map<Key, int>> m_spare;
+    std::map<std::int64_t, Shift> m_ranks;  // by rank: the greatest numbers until done(), what is added to them afterwards
     std::int64_t m_mostExternal = 0;
 };
 
@@ -59,7 +69,7 @@ private:
     std::string processText(std::int64_t process, std::int64_t rank, const std::string& name) const;
     void forwardFlow(const SliceThread& thread, const Slice& slice, const std::string& place);
     void launchFlow(const Slice& slice, std::int64_t rank, const std::string& place, bool begins);
-    std::string operationArgs(const Slice& slice, const std::vector<std::string>& strings);
+    std::string operationArgs(const Slice& slice, std::int64_t external, const std::vector<std::string>& strings);
     void row(const std::string& text);
 
     std::ostream& m_out;

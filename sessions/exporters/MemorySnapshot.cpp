@@ -7,6 +7,7 @@
 #include <map>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
@@ -15,7 +16,7 @@
 namespace stepscope {
 namespace {
 
-// One of a device, with its texts; allocations of one device may lie in several lanes.
+// One of a device, with its texts; allocations of one device may lie in several lanes, and workers have devices of one ordinal and addresses alike.
 struct SnapshotEntry {
     Allocation what;
     std::string kind, owner;
@@ -23,8 +24,10 @@ struct SnapshotEntry {
 
 constexpr std::int64_t kMostEntries = 20'000'000;  // held at once: a snapshot is in order of time, device by device
 
+// The format has one list of events for each number of a device. Here that is the place in this order, from 0 on: by worker, of a worker by the
+// ordinal of the device, and the host's behind its devices.
 struct SnapshotDevices {
-    std::map<std::int64_t, std::vector<SnapshotEntry>> byDevice;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<SnapshotEntry>> byDevice;  // rank, device
     std::int64_t count = 0;
 };
 
@@ -38,7 +41,7 @@ Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t sess
                                          session, kMostEntries));
         for (const auto& one : block.allocations) {
             if (one.bytes == std::numeric_limits<std::int64_t>::min()) continue;  // no size has that opposite
-            all.byDevice[one.device < 0 ? std::numeric_limits<std::int64_t>::max() : one.device].push_back(
+            all.byDevice[{block.rank, one.device < 0 ? std::numeric_limits<std::int64_t>::max() : one.device}].push_back(
                 {one, block.strings[one.kind], block.strings[one.owner]});
         }
         return stillWanted(progress);

@@ -30,6 +30,7 @@ constexpr std::int64_t kEarliest = -(std::int64_t{1} << 62);  // what began befo
 constexpr std::size_t kFlushAt = 1 << 20;                     // bytes
 constexpr std::int64_t kPerRank = 100'000'000;                // added to the processes of ranks, which have the same numbers
 constexpr std::int64_t kLargestSystemId = INT32_MAX;          // a process or thread of Perfetto's is an int32
+constexpr std::uint64_t kMostRounded = 1000;                  // ns: what a trace in microseconds may make of an end (importers/LaneWriter.cpp)
 
 std::uint64_t mixed(std::uint64_t value) {  // splitmix64
     value += 0x9E3779B97F4A7C15ULL;
@@ -53,6 +54,11 @@ const char* perfettoCategory(SliceKind kind) {
 // What a flow leads to from the call that asked for it: work, and waits that a device records.
 bool isLaunched(SliceKind kind, std::int64_t device) {
     return isDeviceWork(kind) || (device >= 0 && kind == SliceKind::Synchronisation);
+}
+
+// From a time to a later one, however far apart a file has put them.
+std::uint64_t distance(std::int64_t from, std::int64_t to) {
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
 
 bool earlier(const Slice& a, const Slice& b) {
@@ -232,17 +238,43 @@ void PerfettoPackets::writeUntil(std::int64_t before) {
     m_waiting.erase(m_waiting.begin(), m_waiting.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
+void PerfettoPackets::endLast(Track& track, std::int64_t at) {
+    eventPacket(at, ProtoMessage().whole(event_field::kType, event_field::kEnd).whole(event_field::kTrack, track.uuid));
+    track.open.pop_back();
+}
+
 void PerfettoPackets::end(Track& track, std::int64_t until) {
-    while (!track.ends.empty() && track.ends.back() <= until) {
-        eventPacket(track.ends.back(), ProtoMessage().whole(event_field::kType, event_field::kEnd).whole(event_field::kTrack, track.uuid));
-        track.ends.pop_back();
-    }
+    while (!track.open.empty() && track.open.back().written <= until) endLast(track, track.open.back().written);
+}
+
+// What a slice that begins in this one adds to what it called, were it counted within it, as the importer counts.
+std::int64_t PerfettoPackets::Open::timeOf(const Slice& slice) const {
+    return std::max<std::int64_t>(0, std::min(slice.start + slice.duration, end) - std::max(slice.start, covered));
+}
+
+// Whether a slice that begins in this one nests in it: it ends no later, or it was counted within it although rounding has brought its end beyond.
+// What overlaps by as little and was not counted so stays apart.
+bool PerfettoPackets::Open::holds(const Slice& slice) const {
+    const std::int64_t until = slice.start + slice.duration;
+    if (until <= written) return true;
+    const std::uint64_t beyond = until > end ? distance(end, until) : 0;
+    return slice.depth > depth && beyond <= kMostRounded && beyond < distance(slice.start, end) && called >= timeOf(slice);
+}
+
+// Whether this one had ended when the slice began, but for what rounding has made of its end: that time was counted for the slice.
+bool PerfettoPackets::Open::makesWayFor(const Slice& slice) const {
+    return slice.depth > depth && distance(slice.start, end) <= kMostRounded && called >= timeOf(slice);
 }
 
 PerfettoPackets::Track& PerfettoPackets::trackFor(const Slice& slice) {
     for (Track& track : m_laneTracks) end(track, slice.start);
-    for (Track& track : m_laneTracks)
-        if (track.ends.empty() || track.ends.back() >= slice.start + slice.duration) return track;
+    for (Track& track : m_laneTracks) {
+        std::size_t stays = track.open.size();
+        while (stays > 0 && !track.open[stays - 1].holds(slice) && track.open[stays - 1].makesWayFor(slice)) --stays;
+        if (stays > 0 && !track.open[stays - 1].holds(slice)) continue;
+        while (track.open.size() > stays) endLast(track, slice.start);
+        return track;
+    }
     const std::string name =
         m_thread.name.empty() ? fmt::format("{} {}", m_thread.device >= 0 ? "stream" : "thread", m_thread.thread) : m_thread.name;
     m_laneTracks.push_back({newTrack(processTrack(m_thread), fmt::format("{} (overlapping)", name)), {}});
@@ -272,7 +304,15 @@ void PerfettoPackets::write(const Waiting& waiting) {
     }
     event.append(waiting.arguments);
     eventPacket(slice.start, event);
-    track.ends.push_back(slice.start + slice.duration);
+    Open open{.end = slice.start + slice.duration, .covered = slice.start, .called = slice.called, .depth = slice.depth};
+    open.written = open.end;
+    if (!track.open.empty()) {
+        Open& within = track.open.back();
+        open.written = std::min(open.end, within.written);
+        within.called -= std::min(within.called, within.timeOf(slice));
+        within.covered = std::max(within.covered, std::min(open.end, within.end));
+    }
+    track.open.push_back(open);
     ++m_slices;
 }
 

@@ -54,9 +54,18 @@ private:
         std::string name;
         std::string arguments;  // fields of a TrackEvent
     };
+    struct Open {
+        std::int64_t end = 0, written = 0;  // written: where its end is, no later than that of what holds it
+        std::int64_t covered = 0;           // up to here it is known what it called
+        std::int64_t called = 0;            // ns of Slice::called behind that
+        std::int32_t depth = 0;
+        std::int64_t timeOf(const Slice& slice) const;
+        bool holds(const Slice& slice) const;
+        bool makesWayFor(const Slice& slice) const;
+    };
     struct Track {
         std::uint64_t uuid = 0;
-        std::vector<std::int64_t> ends;  // of the slices that are open, outermost first
+        std::vector<Open> open;  // outermost first
     };
     struct Interned {
         std::uint32_t field = 0;  // of InternedData
@@ -67,6 +76,7 @@ private:
     void writeUntil(std::int64_t before);
     void write(const Waiting& waiting);
     void end(Track& track, std::int64_t until);
+    void endLast(Track& track, std::int64_t at);
     Track& trackFor(const Slice& slice);
     std::uint64_t trackOf(const SliceThread& thread);
     // what: of a process, a thread or a counter, which `kind` is the field of; 0: a track that is none of them.

@@ -130,21 +130,28 @@ void ChromeEvents::take(const ChromeEvent& event) {
     }
 }
 
-void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t duration, char phase) {
-    const std::string_view cat = between(event.cat);
-    const auto found = std::ranges::find(kCategories, cat, &Category::word);
-    Record record{.kind = found == kCategories.end() ? SliceKind::Other : found->kind, .start = at, .duration = duration};
+std::optional<ChromeEvents::Told> ChromeEvents::told(const ChromeEvent& event, std::int64_t at, std::int64_t duration, char phase) {
+    const auto found = std::ranges::find(kCategories, between(event.cat), &Category::word);
+    Told told{.record = {.kind = found == kCategories.end() ? SliceKind::Other : found->kind, .start = at, .duration = duration}, .step = {}};
+    Record& record = told.record;
     const std::string_view name = between(event.name);
     if (record.kind == SliceKind::Operation && name.find("autograd::engine::evaluate_function") != std::string_view::npos)
         record.kind = SliceKind::Backward;
-    std::optional<std::int64_t> number;
-    if (record.kind == SliceKind::Annotation || record.kind == SliceKind::Operation) number = stepNumber(name);
+    if (record.kind == SliceKind::Annotation || record.kind == SliceKind::Operation) told.step = stepNumber(name);
     const bool sync = record.kind == SliceKind::Synchronisation;
     const auto lane = m_trace.lane(event.pid, event.tid, sync ? TraceBuilder::LaneUse::Synchronisation : TraceBuilder::LaneUse::Slices);
-    if (!lane) return m_trace.skip("more than 50000 lanes");
+    if (!lane) {
+        m_trace.skip("more than 50000 lanes");
+        return std::nullopt;
+    }
     record.lane = *lane;
     record.name = nameOf(event.name);
+    arguments(event, phase, record);
+    return told;
+}
 
+// What is told beside names and times: columns of the record, and the rest as it stands.
+void ChromeEvents::arguments(const ChromeEvent& event, char phase, Record& record) {
     SliceArguments& arguments = m_arguments;
     arguments.text.clear();
     arguments.extra.clear();
@@ -159,6 +166,7 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
         arguments.extra += "\":";
         appendCompact(arguments.extra, value);
     };
+    const auto found = std::ranges::find(kCategories, between(event.cat), &Category::word);
     const bool device = ofDevice(record.kind), operation = isOperation(record.kind);
     std::optional<std::int64_t> ordinal, stream;
     std::string_view dims, types, bandwidth;
@@ -255,7 +263,7 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
         if (!column) extra(key, value);
     }
     // Worked out again from bytes and duration; kept where that does not give the same, as the clock was finer than what was written.
-    if (!bandwidth.empty() && !sameBandwidth(bandwidth, arguments.bytes, duration)) extra("memory bandwidth (GB/s)", bandwidth);
+    if (!bandwidth.empty() && !sameBandwidth(bandwidth, arguments.bytes, record.duration)) extra("memory bandwidth (GB/s)", bandwidth);
     if (!dims.empty() && !types.empty() && m_inputs.text(dims, types, arguments.text)) {
         dims = types = {};
     }
@@ -269,16 +277,24 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
 
     if (device) {
         if (!ordinal) ordinal = wholeNumber(event.pid);
-        if (!stream && !sync) stream = wholeNumber(event.tid);
-        if (ordinal && *ordinal >= 0 && *ordinal < 1 << 20) m_trace.ofDevice(*lane, *ordinal, stream);
+        if (!stream && record.kind != SliceKind::Synchronisation) stream = wholeNumber(event.tid);
+        if (ordinal && *ordinal >= 0 && *ordinal < 1 << 20) m_trace.ofDevice(record.lane, *ordinal, stream);
     }
-    if (number && duration >= 0) {
-        m_trace.step(*number, at, duration);
+}
+
+void ChromeEvents::keep(Told& told) {
+    Record& record = told.record;
+    if (told.step && record.duration >= 0) {
+        m_trace.step(*told.step, record.start, record.duration);
         // One that came as an operation counts as one still.
         if (record.kind == SliceKind::Annotation) record.kind = SliceKind::Step;
-        record.step = *number;
+        record.step = *told.step;
     }
     m_trace.slice(record);
+}
+
+void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t duration, char phase) {
+    if (auto whole = told(event, at, duration, phase)) keep(*whole);
 }
 
 void ChromeEvents::metadata(const ChromeEvent& event) {
@@ -334,36 +350,15 @@ void ChromeEvents::counter(const ChromeEvent& event, std::int64_t at) {
     if (event.args.empty()) m_trace.skip("a counter without a value");
 }
 
-// A range whose begin and end are events of their own: what is told at its begin is what it is.
+// A range whose begin and end are events of their own: what is told at its begin is what it is, and only its arguments may come with its end.
 void ChromeEvents::begin(const ChromeEvent& event, std::int64_t at) {
     const auto lane = m_trace.lane(event.pid, event.tid);
     if (!lane || m_open == kMostOpen) return m_trace.skip(lane ? "more than a million ranges that are open at once" : "more than 50000 lanes");
-    std::string cat(event.cat);
-    const auto found = std::ranges::find(kCategories, between(event.cat), &Category::word);
-    SliceArguments arguments;
-    for (const auto& [key, value] : event.args) {
-        arguments.extra += arguments.extra.empty() ? "{\"" : ",\"";
-        arguments.extra += key;
-        arguments.extra += "\":";
-        appendCompact(arguments.extra, value);
-    }
-    if (found == kCategories.end()) {
-        arguments.extra += arguments.extra.empty() ? "{\"cat\":" : ",\"cat\":";
-        appendCompact(arguments.extra, cat.empty() ? "\"\"" : cat);
-    }
-    if (!arguments.extra.empty()) arguments.extra += '}';
-    Begun begun{.record = {.lane = *lane,
-                           .kind = found == kCategories.end() ? SliceKind::Other : found->kind,
-                           .start = at,
-                           .name = nameOf(event.name),
-                           .arguments = m_trace.arguments(arguments)}};
-    if (begun.record.kind == SliceKind::Annotation) {
-        if (const auto number = stepNumber(between(event.name))) {
-            begun.record.kind = SliceKind::Step;
-            begun.record.step = *number;
-        }
-    }
-    m_begun[*lane].push_back(begun);
+    const auto begun = told(event, at, 0, 'B');
+    if (!begun) return;
+    std::optional<std::uint32_t> cat;
+    if (event.args.empty() && event.cat.size() <= kLongestSliceExtra) cat = m_trace.text(event.cat);
+    m_begun[*lane].push_back({.told = *begun, .cat = cat});
     ++m_open;
 }
 
@@ -371,12 +366,20 @@ void ChromeEvents::finish(const ChromeEvent& event, std::int64_t at) {
     const auto lane = m_trace.lane(event.pid, event.tid);
     const auto stack = lane ? m_begun.find(*lane) : m_begun.end();
     if (stack == m_begun.end() || stack->second.empty()) return m_trace.skip("an end of a range that has not begun");
-    Record record = stack->second.back().record;
+    Begun begun = stack->second.back();
     stack->second.pop_back();
     --m_open;
+    Record& record = begun.told.record;
     if (__builtin_sub_overflow(at, record.start, &record.duration)) return m_trace.skip("a time that does not fit");
-    if (record.kind == SliceKind::Step && record.duration >= 0) m_trace.step(record.step, record.start, record.duration);
-    m_trace.slice(record);
+    if (begun.cat && !event.args.empty()) {
+        const std::string cat = m_trace.textAt(*begun.cat);
+        ChromeEvent whole = event;
+        whole.cat = cat;
+        arguments(whole, 'E', record);
+    } else if (!event.args.empty()) {
+        m_trace.tell("arguments at the end of a range that were left out: its begin has its own");
+    }
+    keep(begun.told);
 }
 
 void ChromeEvents::end() {

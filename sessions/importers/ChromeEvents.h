@@ -1,6 +1,7 @@
 // ChromeEvents: one event of a Chrome trace at a time becomes a slice, a flow end, a sample or an allocation. Used by ChromeTrace.cpp.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,14 @@ public:
     void end();  // of the file: ranges that are still open are told
 
 private:
+    // A slice as its event tells it, but for when it ends.
+    struct Told {
+        Record record;
+        std::optional<std::int64_t> step;  // that it is itself
+    };
+    std::optional<Told> told(const ChromeEvent& event, std::int64_t at, std::int64_t duration, char phase);
+    void arguments(const ChromeEvent& event, char phase, Record& record);
+    void keep(Told& told);
     void slice(const ChromeEvent& event, std::int64_t at, std::int64_t duration, char phase);
     void metadata(const ChromeEvent& event);
     void instant(const ChromeEvent& event, std::int64_t at);
@@ -41,8 +50,8 @@ private:
     ChromeInputs m_inputs;
     std::int64_t m_rounded = 1000;  // ns: what all times so far are multiples of
     struct Begun {
-        Record record;
-        bool kept = true;
+        Told told;
+        std::optional<std::uint32_t> cat;  // a text, where the end may bring the arguments
     };
     KeyedMap<std::uint32_t, std::vector<Begun>> m_begun;  // of B without its E, by lane
     std::size_t m_open = 0;

@@ -17,6 +17,7 @@ constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  // of texts
 constexpr std::int32_t kDeepest = 60'000;                  // what a block holds is a little more
 constexpr std::int64_t kMostLooks = 100'000'000;           // under a second of looking for what holds slices that overlap
 constexpr std::int64_t kLooksEach = 256;                   // and some for each slice, so that long traces have their share
+constexpr int kLevels = 4;                                 // of calls, in which a part of one is looked for
 
 SliceArguments argumentsFrom(const std::string& blob) {
     SliceArguments arguments;
@@ -115,7 +116,6 @@ bool LaneWriter::take(const Record& record) {
 // Nsight Systems tells many calls of the runtime twice, one within the other with one correlation: what was called, and the versioned function below
 // it. Only the outer one launches; the same call again is left out, another one is the driver's.
 bool LaneWriter::toldTwice(Record& record) {
-    constexpr int kLevels = 4;
     if (!m_callsTwice || record.correlation == 0 || record.kind != SliceKind::Runtime) return false;
     int levels = 0;
     for (auto one = m_open.rbegin(); one != m_open.rend() && levels < kLevels; ++one, ++levels) {
@@ -131,6 +131,17 @@ bool LaneWriter::toldTwice(Record& record) {
         return false;
     }
     return false;
+}
+
+// A launch is joined with its kernel by one call of the host: whoever counts would count the kernel once for each. The driver's part of a call of the
+// runtime says nothing of it, as in captures, also where rounding makes it the outer one.
+void LaneWriter::launchesOnce(Record& record) {
+    const bool driver = record.kind == SliceKind::Driver;
+    if (record.correlation == 0 || (!driver && record.kind != SliceKind::Runtime)) return;
+    const SliceKind other = driver ? SliceKind::Runtime : SliceKind::Driver;
+    int levels = 0;
+    for (auto one = m_open.rbegin(); one != m_open.rend() && levels < kLevels; ++one, ++levels)
+        if (one->record.kind == other && one->record.correlation == record.correlation) (driver ? record : one->record).correlation = 0;
 }
 
 // Among what is open and not nested: what holds it whole, but for what rounding makes of its end, at a depth that nobody else has now.
@@ -168,7 +179,8 @@ bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
     if (!closeUpTo(start)) return false;
     ++m_taken;
     if (toldTwice(open.record)) return true;
-    open.step = record.step != kNoStep ? record.step : m_trace.stepOf(m_trace.m_lanes[m_lane].file, record.start);
+    launchesOnce(open.record);
+    open.step = m_trace.stepOf(m_trace.m_lanes[m_lane].file, record);
     const auto& arrows = m_trace.m_arrows;
     while (m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at < record.start) ++m_arrow;
     if (record.sequence >= 0 && m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at == record.start) {

@@ -29,6 +29,7 @@ private:
     };
     bool takeSlice(const Record& record, std::int64_t start);
     bool toldTwice(Record& record);
+    void launchesOnce(Record& record);
     Open* holderOf(Open& open);
     static void charge(Open& outer, std::int64_t from, std::int64_t to);
     bool closeUpTo(std::int64_t at);

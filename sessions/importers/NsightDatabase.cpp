@@ -120,11 +120,18 @@ private:
     }
     std::uint32_t nameOf(std::int64_t id) {
         const auto [found, added] = m_names.try_emplace(id, 0);
+        if (added) found->second = m_trace.text(stringOf(id));
+        return found->second;
+    }
+    // "cudaLaunchKernel_v7000" is cudaLaunchKernel, as captures say it; "cuMemAlloc_v2" is a function of its own. Kernels and ranges have the names
+    // that people gave them: "attn_fwd_v2" is not "attn_fwd_v1".
+    std::uint32_t callNameOf(std::int64_t id) {
+        constexpr std::size_t kDigits = 4;
+        const auto [found, added] = m_callNames.try_emplace(id, 0);
         if (added) {
             std::string name = stringOf(id);
-            // cudaLaunchKernel_v7000: the version of the call says nothing about what it does.
-            if (const auto version = name.rfind("_v");
-                version != std::string::npos && version + 2 < name.size() && name.find_first_not_of("0123456789", version + 2) == std::string::npos)
+            if (const auto version = name.rfind("_v"); version != std::string::npos && name.size() >= version + 2 + kDigits &&
+                                                       name.find_first_not_of("0123456789", version + 2) == std::string::npos)
                 name.erase(version);
             found->second = m_trace.text(name);
         }
@@ -182,7 +189,7 @@ private:
             const auto lane = hostLane(rows.whole(2));
             if (!lane) continue;
             record.lane = *lane;
-            record.name = nameOf(rows.whole(4));
+            record.name = kind == SliceKind::Runtime ? callNameOf(rows.whole(4)) : nameOf(rows.whole(4));
             SliceArguments arguments;
             if (const std::int64_t code = rows.whole(5); code != 0) arguments.extra = fmt::format(R"("return":{})", code);
             if (!cat.empty()) arguments.extra += (arguments.extra.empty() ? "" : ",") + cat;
@@ -379,7 +386,7 @@ private:
     TraceBuilder& m_trace;
     const std::function<bool(double)>& m_go;
     std::optional<SQLite::Statement> m_strings;
-    KeyedMap<std::int64_t, std::uint32_t> m_names;
+    KeyedMap<std::int64_t, std::uint32_t> m_names, m_callNames;
     const std::int64_t m_mostSteps;
     std::int64_t m_rows = 0, m_steps = 0;  // of SQLite's machine since the last row
     bool m_stopped = false;

@@ -75,7 +75,12 @@ private:
         if (!fields.good() || !number) return m_trace.skip("values that are no scalars (images, histograms, texts)");
         if (!std::isfinite(*number)) return m_trace.skip("a value that is no finite number");
         ScalarSteps::Step probe;
-        if (scalarPlaceOf(probe, tag) != nullptr && (m_steps.count() < kMostScalarSteps)) *scalarPlaceOf(m_steps.at(step, atNs), tag) = *number;
+        const double* const place = scalarPlaceOf(probe, tag);
+        if (place != nullptr && m_steps.count() < kMostScalarSteps) {
+            // A validation comes behind its step, which keeps its own time.
+            ScalarSteps::Step& of = place == &probe.validation ? m_steps.validated(step, atNs) : m_steps.at(step, atNs);
+            *scalarPlaceOf(of, tag) = *number;
+        }
         m_trace.sample("0", tag, "", atNs, *number);
     }
     // A tensor of one float, as newer writers put scalars: dtype 1, the number among float_val or as bytes.

@@ -19,7 +19,10 @@ constexpr std::size_t kNameBytes = std::size_t{48} << 20, kArgumentBytes = std::
 constexpr std::size_t kMostRecords = 400'000;  // in memory
 constexpr std::size_t kMostLanes = 50'000;
 constexpr std::size_t kMostArrows = 2'000'000;
-constexpr std::size_t kMostBegins = 4096;  // of one id
+constexpr std::size_t kMostLaunches = 1'000'000;                  // runs of them: 24 MB
+constexpr std::int64_t kSeveralSteps = kNoStep - 1;               // of a correlation that calls of different steps have
+enum FlowName : std::uint32_t { kOtherFlow, kForward, kLaunch };  // Record::name of what lies in the lane of flows
+constexpr std::size_t kMostBegins = 4096;                         // of one id
 constexpr int kWitnesses = 64;
 constexpr std::size_t kMostWitnesses = 1 << 18;
 constexpr std::size_t kLongestPlace = 256;                 // bytes of a pid or tid that tell it from others, as many as are shown of it
@@ -50,7 +53,7 @@ void TraceBuilder::beginFile(std::int64_t rank) {
     m_firstOfFile.push_back(std::numeric_limits<std::int64_t>::max());
     m_steps.emplace_back();
     for (auto& recent : m_recent) recent.key.clear();
-    (void)lane("", "", LaneUse::Flows);
+    m_flows = lane("", "", LaneUse::Flows);
 }
 
 std::optional<std::uint32_t> TraceBuilder::lane(std::string_view pid, std::string_view tid, LaneUse use) {
@@ -171,19 +174,27 @@ void TraceBuilder::slice(const Record& record) {
     }
     if (record.forwardThread > 0 && m_witnesses.size() < kMostWitnesses && m_witnessed[{m_files.size(), record.forwardThread}]++ < kWitnesses)
         m_witnesses.push_back({record.lane, record.start, record.forwardThread});
+    const bool call = record.kind == SliceKind::Runtime || record.kind == SliceKind::Driver;
+    if (call && record.correlation > 0 && m_flows)
+        m_sorter.add({.lane = *m_flows,
+                      .start = record.correlation,
+                      .duration = record.duration,
+                      .name = kLaunch,
+                      .step = record.step,
+                      .correlation = record.start});
     m_sorter.add(record);
 }
 
 // Of the ends of flows `start` is the key, `duration` 1 where one begins, `correlation` its time and `external` its lane.
 void TraceBuilder::flow(std::string_view category, std::string_view id, bool begins, std::int64_t at, std::uint32_t onLane) {
-    const auto flows = lane("", "", LaneUse::Flows);
+    if (!m_flows) return;
     m_key.assign(category);
     m_key += '\x1f';
     m_key += id;
-    m_sorter.add({.lane = *flows,
+    m_sorter.add({.lane = *m_flows,
                   .start = static_cast<std::int64_t>(keyedHash(m_key)),
                   .duration = begins ? 1 : 0,
-                  .name = category == "fwdbwd" ? 1U : 0U,
+                  .name = category == "fwdbwd" ? kForward : kOtherFlow,
                   .correlation = at,
                   .external = onLane});
 }
@@ -205,10 +216,50 @@ void TraceBuilder::joinFlow(const Record& end) {
     if (m_flowBegins.empty()) return;
     const Record begin = m_flowBegins.front();
     m_flowBegins.erase(m_flowBegins.begin());
-    if (end.name != 1 || m_arrows.size() == kMostArrows) return;
+    if (end.name != kForward || m_arrows.size() == kMostArrows) return;
     m_arrows.push_back({static_cast<std::uint32_t>(end.external), end.correlation, begin.correlation});
     const auto [first, last] = std::equal_range(m_witnesses.begin(), m_witnesses.end(), Witness{m_arrows.back().lane, end.correlation, 0});
     if (first != last) m_lanes[static_cast<std::size_t>(begin.external)].number = std::prev(last)->thread;
+}
+
+// What a device does is launched by a call with its correlation, of another lane and anywhere in the file. Of a call in the lane of flows `start` is
+// its correlation, so that calls come in their order, of one correlation the longest first, which holds the others.
+void TraceBuilder::joinLaunch(const Record& call) {
+    const std::size_t file = m_lanes[call.lane].file;
+    if (m_launchesFile != file) m_launches.clear();
+    m_launchesFile = file;
+    if (m_steps[file].empty() && call.step == kNoStep) return;
+    if (m_launches.size() == kMostLaunches) return tell("launches whose work has the step in which it ran: too many to be joined with it");
+    const std::int64_t at = call.correlation, step = call.step != kNoStep ? call.step : stepOf(file, at);
+    Launches* const before = m_launches.empty() ? nullptr : &m_launches.back();
+    if (before != nullptr && before->last == call.start) {
+        const bool within = at >= m_launch.correlation && at - m_launch.correlation <= m_launch.duration;
+        if (within || before->step == step || before->step == kSeveralSteps) return;
+        // Two processes that count alike: which of them launched is not known.
+        if (before->first == before->last) {
+            before->step = kSeveralSteps;
+            return;
+        }
+        --before->last;
+        m_launches.push_back({call.start, call.start, kSeveralSteps});
+        return;
+    }
+    m_launch = call;
+    // Between two calls of one step nothing of another one was launched, also where a call was not recorded. Outside of steps that is not so.
+    const bool follows = before != nullptr && before->step == step && (step != kNoStep || before->last + 1 == call.start);
+    if (follows)
+        before->last = call.start;
+    else
+        m_launches.push_back({call.start, call.start, step});
+}
+
+std::optional<std::int64_t> TraceBuilder::launchedIn(std::size_t file, std::int64_t correlation) const {
+    if (file != m_launchesFile) return std::nullopt;
+    const auto next = std::ranges::upper_bound(m_launches, correlation, {}, &Launches::first);
+    if (next == m_launches.begin()) return std::nullopt;
+    const Launches& found = *std::prev(next);
+    if (correlation > found.last || found.step == kSeveralSteps) return std::nullopt;
+    return found.step;
 }
 
 // Of a sample `correlation` holds the bits of its value, `arguments` its unit.
@@ -274,6 +325,14 @@ std::int64_t TraceBuilder::stepOf(std::size_t file, std::int64_t at) const {
     for (int tries = 0; next != all.begin() && tries < 4; ++tries)
         if (--next; at < next->end) return next->number;
     return kNoStep;
+}
+
+// What a device does belongs to the step that launched it, however late it runs.
+std::int64_t TraceBuilder::stepOf(std::size_t file, const Record& record) const {
+    if (record.step != kNoStep) return record.step;
+    if (record.correlation > 0 && (isDeviceWork(record.kind) || record.kind == SliceKind::Synchronisation))
+        if (const auto launched = launchedIn(file, record.correlation)) return *launched;
+    return stepOf(file, record.start);
 }
 
 void TraceBuilder::nameLanes() {
@@ -349,7 +408,7 @@ Status TraceBuilder::finish(const std::function<bool(Encode)>& take, const std::
             }
         }
         if (m_lanes[record.lane].use != LaneUse::Flows) return writer.take(record);
-        joinFlow(record);
+        record.name == kLaunch ? joinLaunch(record) : joinFlow(record);
         return true;
     });
     if (!merged) return merged;

@@ -110,7 +110,10 @@ private:
     friend class LaneWriter;
     void nameLanes();
     void joinFlow(const Record& end);
+    void joinLaunch(const Record& call);
     std::int64_t stepOf(std::size_t file, std::int64_t at) const;
+    std::int64_t stepOf(std::size_t file, const Record& record) const;
+    std::optional<std::int64_t> launchedIn(std::size_t file, std::int64_t correlation) const;
     bool fits(std::int64_t start);
 
     TextStore m_names, m_arguments;
@@ -120,6 +123,7 @@ private:
     std::vector<Lane> m_lanes;
     KeyedMap<std::string, std::uint32_t> m_laneOf;
     std::string m_key;
+    std::optional<std::uint32_t> m_flows;  // the file's lane of flows and launches
     struct Recent {
         std::string key;
         std::uint32_t lane = 0;
@@ -139,6 +143,13 @@ private:
     std::int64_t m_flowKey = 0;  // of the ends that are being joined, with the begins that have no end yet
     std::vector<Record> m_flowBegins;
     std::int64_t m_flowBegun = 0;
+    // Calls whose correlations follow each other, all of one step: a trace has few, as correlations are counted upwards.
+    struct Launches {
+        std::int64_t first, last, step;
+    };
+    std::vector<Launches> m_launches;  // of one file, by their correlation
+    std::size_t m_launchesFile = 0;
+    Record m_launch;  // that was joined last
     ImportCounts m_counts;
     std::int64_t m_recorded = 0, m_lastStep = 0, m_lastEnd = 0;
     std::string m_blob;

@@ -23,6 +23,7 @@
 #include "sessions/importers/Import.h"
 #include "sessions/importers/PerfettoFile.h"
 #include "tests/sessions/exporters/PerfettoRead.h"
+#include "tests/sessions/exporters/PickleRead.h"
 #include "tests/sessions/importers/BuiltTrace.h"
 #include "tests/sessions/query/QueryFixture.h"
 
@@ -193,6 +194,31 @@ TEST_F(ExportFormats, APerfettoTraceComesInAgainWithTheSameTotalsByNameAndThread
     EXPECT_EQ(found, wanted);
 }
 
+TEST_F(ExportFormats, WhatATraceInMicrosecondsRoundedNestsAfterAPerfettoTraceToo) {
+    const auto operation = [](const char* name, int start, int duration) {
+        return fmt::format(R"({{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 1, "tid": 2, "ts": {}, "dur": {}, "args": {{}}}})", name, start,
+                           duration);
+    };
+    writeFile(folder.file("rounded.json"),
+              fmt::format(R"({{"schemaVersion": 1, "traceEvents": [{}, {}, {}, {}, {}]}})", operation("outer", 10, 20), operation("first", 12, 6),
+                          operation("second", 17, 14), operation("inner", 20, 12), operation("after", 40, 5)));
+    const auto imported = importFiles({.database = path, .files = {folder.file("rounded.json")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(imported) << imported.error().sentence;
+    ASSERT_TRUE(exportSession(path, imported->session, folder.file("out"), ExportFormat::Perfetto));
+    BuiltTrace built;
+    ASSERT_TRUE(importing::readPerfettoBytes(contentOf(folder.file("out")), 7, built.trace));
+    std::map<std::string, std::tuple<std::int32_t, std::int64_t, std::int64_t>> found;
+    for (const auto& one : built.finish()) {
+        found[one.name] = {one.slice.depth, one.slice.start, one.slice.duration};
+        EXPECT_EQ(one.thread.thread, 2) << one.name;
+    }
+    EXPECT_EQ(found, (std::map<std::string, std::tuple<std::int32_t, std::int64_t, std::int64_t>>{{"outer", {0, 0, 20'000}},
+                                                                                                  {"first", {1, 2'000, 5'000}},
+                                                                                                  {"second", {1, 7'000, 13'000}},
+                                                                                                  {"inner", {2, 10'000, 10'000}},
+                                                                                                  {"after", {0, 30'000, 5'000}}}));
+}
+
 TEST_F(ExportFormats, AForwardOperationOfAPerfettoTraceFindsItsBackwardFunctionAgain) {
     SliceBlock block{.thread = {.process = 5, .thread = 6, .number = 1}};
     block.strings = {"", "aten::mul", "MulBackward0"};
@@ -322,6 +348,33 @@ TEST_F(ExportFormats, AMemorySnapshotHasAllocationsAndWhatIsLeftAtTheEnd) {
     for (const char* word :
          {"segments", "device_traces", "alloc", "free_requested", "free_completed", "active_allocated", "activations", "aten::addmm"})
         EXPECT_THAT(text, HasSubstr(word));
+}
+
+TEST_F(ExportFormats, AMemorySnapshotKeepsWorkersWithDevicesOfOneNumberApart) {
+    std::vector<Chunk> chunks;
+    const auto lane = [&](std::int64_t rank, std::vector<Allocation> allocations) {
+        AllocationBlock block{.lane = 1 + static_cast<std::int64_t>(chunks.size()), .thread = 11, .rank = rank};
+        block.allocations = std::move(allocations);
+        chunks.push_back(encodeAllocations(block));
+    };
+    lane(1, {{.at = 2'000'000, .address = 64, .bytes = 700, .device = 0}, {.at = 3'000'000, .address = 64, .bytes = -700, .device = 0}});
+    lane(0, {{.at = 1'000'000, .address = 64, .bytes = 512, .device = 0},
+             {.at = 1'500'000, .address = 8, .bytes = 16, .device = -1},
+             {.at = 1'600'000, .address = 96, .bytes = 32, .device = 1}});
+    lane(1, {{.at = 4'000'000, .address = 128, .bytes = 300, .device = 0}});
+    recordChunks(chunks);
+    const auto snapshot = pickleRead(exported(ExportFormat::MemorySnapshot));
+    std::vector<std::string> left, events;
+    for (const auto& segment : snapshot["segments"])
+        left.push_back(fmt::format("{}: {} at {}", segment["device"].dump(), segment["total_size"].dump(), segment["address"].dump()));
+    EXPECT_THAT(left, ElementsAre("0: 512 at 64", "1: 32 at 96", "2: 16 at 8", "3: 300 at 128")) << "what one frees, the other still has";
+    for (const auto& device : snapshot["device_traces"]) {
+        std::string all;
+        for (const auto& event : device) all += fmt::format("{} {}; ", event["action"].get<std::string>(), event["size"].dump());
+        events.push_back(all);
+    }
+    EXPECT_THAT(events, ElementsAre("alloc 512; ", "alloc 32; ", "alloc 16; ", "alloc 700; free_requested 700; free_completed 700; alloc 300; "))
+        << "by worker, device by device and then the host";
 }
 
 TEST_F(ExportFormats, AnExportThatReadsAllBeforeItWritesIsStoppedWhileItReads) {

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::int64_t kRegistersAtOnce = 256;  // a warp is given registers in such portions
 constexpr std::int64_t kWarpsAtOnce = 4;        // and so many warps together
+// More than any GPU has: a file may say any number, and these are multiplied.
+constexpr std::int64_t kMostRegisters = 1 << 16;  // of a thread
+constexpr std::int64_t kMostWarp = 1 << 10;       // threads
 
 std::int64_t product(const std::array<std::int64_t, 3>& of) {
     std::int64_t all = 1;
@@ -23,13 +26,27 @@ std::int64_t roundedUp(std::int64_t value, std::int64_t to) {
     return (value + to - 1) / to * to;
 }
 
+// Of times and sizes that a file may have made as large as they can be: no further than a number holds.
+std::int64_t sumOf(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+std::int64_t timeBetween(std::int64_t from, std::int64_t to) {  // 0 where `to` is the earlier
+    std::int64_t time = 0;
+    if (to <= from) return 0;
+    return __builtin_sub_overflow(to, from, &time) ? std::numeric_limits<std::int64_t>::max() : time;
+}
+void grow(TimeNs& into, std::int64_t time) {
+    into.ns = sumOf(into.ns, time);
+}
+
 // The length of the union of half-open ranges.
 std::int64_t lengthOf(std::vector<std::pair<std::int64_t, std::int64_t>> ranges) {
     std::ranges::sort(ranges);
     std::int64_t length = 0, end = std::numeric_limits<std::int64_t>::min();
     for (const auto& [from, to] : ranges) {
         if (to <= end) continue;
-        length += to - std::max(from, end);
+        length = sumOf(length, to - std::max(from, end));
         end = to;
     }
     return length;
@@ -59,12 +76,13 @@ std::optional<KernelFill> kernelFill(const SliceArguments& launch, const GpuShap
     const std::int64_t blocks = product(launch.grid), threads = product(launch.block);
     if (blocks == 0 || threads == 0 || gpu.multiprocessors <= 0) return std::nullopt;
     KernelFill fill{.blocksPerMultiprocessor = static_cast<double>(blocks) / static_cast<double>(gpu.multiprocessors)};
-    if (gpu.warp > 0) fill.warpsPerMultiprocessor = fill.blocksPerMultiprocessor * static_cast<double>(threads) / static_cast<double>(gpu.warp);
-    if (gpu.threadsPerMultiprocessor <= 0 || gpu.warp <= 0) return fill;
-    const std::int64_t warps = (threads + gpu.warp - 1) / gpu.warp;
-    std::int64_t fitting = std::min(gpu.blocksPerMultiprocessor, gpu.threadsPerMultiprocessor / gpu.warp / warps);
+    const std::int64_t warp = std::min(gpu.warp, kMostWarp);
+    if (warp > 0) fill.warpsPerMultiprocessor = fill.blocksPerMultiprocessor * static_cast<double>(threads) / static_cast<double>(warp);
+    if (gpu.threadsPerMultiprocessor <= 0 || warp <= 0) return fill;
+    const std::int64_t warps = (threads + warp - 1) / warp;
+    std::int64_t fitting = std::min(gpu.blocksPerMultiprocessor, gpu.threadsPerMultiprocessor / warp / warps);
     if (launch.registers > 0 && gpu.registersPerMultiprocessor > 0) {
-        const std::int64_t ofWarp = roundedUp(launch.registers * gpu.warp, kRegistersAtOnce);
+        const std::int64_t ofWarp = roundedUp(std::min(launch.registers, kMostRegisters) * warp, kRegistersAtOnce);
         const std::int64_t byRegisters = gpu.registersPerMultiprocessor / ofWarp / kWarpsAtOnce * kWarpsAtOnce;
         fitting = std::min(fitting, byRegisters / warps);
     }
@@ -141,17 +159,17 @@ std::vector<StreamTime> DeviceSummary::streams(TimeNs kernelGap) const {
         }
         StreamTime& stream = found.back();
         if (work.start > end) {
-            const TimeNs gap{work.start - end};
+            const std::int64_t gap = timeBetween(end, work.start);
             const Launch* const launch = launchOf(work);
             if (launch != nullptr && launch->start > end)
-                stream.hostWait += gap;
-            else if (gap < kernelGap)
-                stream.kernelWait += gap;
+                grow(stream.hostWait, gap);
+            else if (gap < kernelGap.ns)
+                grow(stream.kernelWait, gap);
             else
-                stream.otherIdle += gap;
+                grow(stream.otherIdle, gap);
         }
         stream.works += 1;
-        stream.busy.ns += std::max<std::int64_t>(0, work.end - std::max(end, work.start));
+        grow(stream.busy, timeBetween(std::max(end, work.start), work.end));
         end = std::max(end, work.end);
         stream.end.ns = end;
     }
@@ -182,7 +200,7 @@ std::vector<DeviceTime> DeviceSummary::devices() const {
         time.busy.ns = lengthOf(std::move(sum.all));
         time.kernels.ns = lengthOf(std::move(sum.kernels));
         time.copies = time.busy - time.kernels;
-        const auto span = static_cast<double>(sum.end - sum.begin);
+        const auto span = static_cast<double>(timeBetween(sum.begin, sum.end));
         time.efficiency = sum.timeFilled > 0 && span > 0 ? std::min(1.0, sum.filled / span) : -1;
         time.occupancy = sum.timeOccupied > 0 ? sum.occupied / sum.timeOccupied : -1;
         found.push_back(time);
@@ -206,11 +224,10 @@ std::vector<KernelRow> DeviceSummary::kernels(std::size_t limit) const {
         row.shortest.ns = row.calls == 0 ? time : std::min(row.shortest.ns, time);
         row.longest.ns = std::max(row.longest.ns, time);
         row.calls += 1;
-        row.total.ns += time;
-        into.operations[work.operation] += time;
-        into.places[{work.phase, work.role, work.layer}] += time;
+        grow(row.total, time);
+        for (std::int64_t* const of : {&into.operations[work.operation], &into.places[{work.phase, work.role, work.layer}]}) *of = sumOf(*of, time);
         if (const Launch* launch = launchOf(work)) {
-            row.launchDelay.ns += std::max<std::int64_t>(0, work.start - launch->start);
+            grow(row.launchDelay, timeBetween(launch->start, work.start));
             row.launched += 1;
         }
         if (work.occupancy >= 0) {
@@ -245,8 +262,8 @@ std::vector<CopyRow> DeviceSummary::copies() const {
         CopyRow& row = growing[m_texts[work.name]];
         row.name = m_texts[work.name];
         row.count += 1;
-        row.bytes += work.bytes;
-        row.total.ns += work.end - work.start;
+        row.bytes = sumOf(row.bytes, work.bytes);
+        grow(row.total, work.end - work.start);
     }
     std::vector<CopyRow> rows;
     for (auto& [name, row] : growing) rows.push_back(std::move(row));
@@ -257,12 +274,11 @@ std::vector<CopyRow> DeviceSummary::copies() const {
 std::vector<StreamLaunches> DeviceSummary::launches() const {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> delays;
     for (const Work& work : m_works)
-        if (const Launch* launch = launchOf(work))
-            delays[{work.device, work.stream}].push_back(std::max<std::int64_t>(0, work.start - launch->start));
+        if (const Launch* launch = launchOf(work)) delays[{work.device, work.stream}].push_back(timeBetween(launch->start, work.start));
     std::vector<StreamLaunches> all;
     for (auto& [key, of] : delays) {
         StreamLaunches one{.device = key.first, .stream = key.second, .launched = static_cast<std::int64_t>(of.size())};
-        for (const std::int64_t delay : of) one.total += TimeNs{delay};
+        for (const std::int64_t delay : of) grow(one.total, delay);
         const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
         std::ranges::nth_element(of, middle);
         one.median.ns = *middle;
@@ -271,10 +287,11 @@ std::vector<StreamLaunches> DeviceSummary::launches() const {
         double area = 0;
         for (std::size_t i = 0; i < points.size(); ++i) {
             one.longestQueue = std::max(one.longestQueue, points[i].length);
-            if (i + 1 < points.size()) area += static_cast<double>(points[i].length) * static_cast<double>((points[i + 1].at - points[i].at).ns);
+            if (i + 1 < points.size())
+                area += static_cast<double>(points[i].length) * static_cast<double>(timeBetween(points[i].at.ns, points[i + 1].at.ns));
         }
         if (points.size() > 1 && points.back().at > points.front().at)
-            one.meanQueue = area / static_cast<double>((points.back().at - points.front().at).ns);
+            one.meanQueue = area / static_cast<double>(timeBetween(points.front().at.ns, points.back().at.ns));
         all.push_back(one);
     }
     return all;

@@ -11,6 +11,7 @@
 
 #include "core/base/KeyedHash.h"
 #include "core/base/Units.h"
+#include "core/trace/Lod.h"
 #include "core/trace/Slice.h"
 
 namespace stepscope {
@@ -45,7 +46,7 @@ struct StreamTime {
     TimeNs hostWait;         // idle because what came next was launched only after the one before had ended
     TimeNs kernelWait;       // idle for less than `kernelGap` although it was launched in time
     TimeNs otherIdle;        // idle for another reason: a wait for another stream, say
-    TimeNs idle() const { return hostWait + kernelWait + otherIdle; }
+    TimeNs idle() const { return TimeNs{cappedSum(cappedSum(hostWait.ns, kernelWait.ns), otherIdle.ns)}; }
 };
 
 struct DeviceTime {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -178,6 +179,60 @@ TEST(DeviceSummary, KnowsHowMuchOfAGpuALaunchFills) {
     EXPECT_FALSE(kernelFill({}, kV100));
     EXPECT_FALSE(kernelFill(launchOf(1, 1), {}));
     EXPECT_FALSE(kernelFill({.grid = {std::int64_t{1} << 40, std::int64_t{1} << 40, 1}, .block = {1, 1, 1}}, kV100)) << "no GPU has as many blocks";
+}
+
+TEST(DeviceSummary, AFileMaySayAnyNumberOfALaunchAndOfAGpu) {
+    // What a warp takes of registers would be 2^64, which is 0 in 64 bits.
+    GpuShape wide = kV100;
+    wide.warp = std::int64_t{1} << 32;
+    const auto fill = kernelFill(launchOf(1, 1, std::int64_t{1} << 32), wide);
+    ASSERT_TRUE(fill);
+    EXPECT_EQ(fill->occupancy, 0) << "of as many registers no warp fits in";
+    EXPECT_EQ(kernelFill(launchOf(160, 256, std::int64_t{1} << 62), kV100)->occupancy, 0);
+    EXPECT_DOUBLE_EQ(kernelFill(launchOf(160, 256, 32), kV100)->occupancy, 0.25) << "what there can be stays as it is";
+
+    std::mt19937_64 random(17);
+    const auto any = [&] {
+        const auto bits = random() % 64;
+        const auto near = static_cast<std::int64_t>(random() % 3) - 1;
+        if (bits == 63) return std::numeric_limits<std::int64_t>::min() + (near + 1);
+        return (std::int64_t{1} << bits) + near;
+    };
+    for (int round = 0; round < 100'000; ++round) {
+        const SliceArguments launch{.grid = {any(), 1, 1}, .block = {any(), 1, 1}, .registers = any(), .sharedBytes = any()};
+        const GpuShape gpu{.multiprocessors = any(),
+                           .threadsPerMultiprocessor = any(),
+                           .registersPerMultiprocessor = any(),
+                           .sharedPerMultiprocessorBytes = any(),
+                           .blocksPerMultiprocessor = any(),
+                           .warp = any()};
+        const auto some = kernelFill(launch, gpu);
+        if (!some) continue;
+        ASSERT_GT(some->blocksPerMultiprocessor, 0);
+        ASSERT_GE(some->warpsPerMultiprocessor, 0);
+        ASSERT_TRUE(some->occupancy >= 0 && some->occupancy <= 1) << some->occupancy;
+    }
+}
+
+TEST(DeviceSummary, TimesAndSizesThatDoNotAddUpToANumberAreTheLargestThereIs) {
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(), kMost = std::numeric_limits<std::int64_t>::max();
+    DeviceCase one;
+    one.call(kLeast, 1);
+    for (const std::int64_t start : {kLeast, std::int64_t{0}}) {
+        one.work(7, start, start + kMost, 1, SliceKind::Memcpy, {.bytes = kMost}, "copy");
+        one.work(7, start, start + kMost, 1, SliceKind::Kernel, launchOf(1, 1), "kernel");
+    }
+    one.work(8, kLeast, kLeast + 1);
+    one.work(8, kMost - 1, kMost);
+    const DeviceSummary summary = one.summary();
+    EXPECT_EQ(summary.copies().at(0).bytes, kMost);
+    EXPECT_EQ(summary.copies().at(0).total.ns, kMost);
+    EXPECT_EQ(summary.kernels().at(0).total.ns, kMost);
+    EXPECT_EQ(summary.kernels().at(0).launchDelay.ns, kMost);
+    EXPECT_EQ(summary.devices().at(0).busy.ns, kMost);
+    EXPECT_EQ(summary.streams().at(1).otherIdle.ns, kMost) << "from the first to the last there is";
+    EXPECT_EQ(summary.launches().at(0).total.ns, kMost);
+    EXPECT_GT(summary.launches().at(0).meanQueue, 0);
 }
 
 TEST(DeviceSummary, WeighsEfficiencyAndOccupancyAsTensorBoardsProfilerDoes) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -235,6 +236,54 @@ TEST_F(KinetoRowsOf, WorkersOfOneNumberStayApart) {
     EXPECT_EQ(flows.size(), 3U);
 }
 
+TEST_F(KinetoRowsOf, NumbersThatJoinAreOfOneWorkerOnly) {
+    constexpr std::int64_t kFar = (std::int64_t{1} << 53) + 1;
+    for (const std::int64_t rank : {0, 1, 3}) {
+        blocks.push_back(
+            blockOf(onHost(rank), {{.start = 0, .duration = 9, .name = 1, .external = 1},
+                                   {.start = 1, .duration = 2, .name = 1, .depth = 1, .kind = SliceKind::Runtime, .correlation = 5, .external = 1},
+                                   {.start = 4, .duration = 2, .name = 1, .depth = 1, .kind = SliceKind::Driver, .correlation = 6, .external = 4},
+                                   {.start = 10, .duration = 9, .name = 1},
+                                   {.start = 20, .duration = 9, .name = 1, .external = 2},
+                                   {.start = 30, .duration = 9, .name = 1, .kind = SliceKind::Runtime},
+                                   {.start = 40, .duration = 9, .name = 1, .kind = SliceKind::Runtime, .correlation = kFar, .external = -7}}));
+        blocks.push_back(blockOf(onDevice(rank), {{.start = 9, .duration = 2, .name = 1, .kind = SliceKind::Kernel, .correlation = 5, .external = 1},
+                                                  {.start = 19, .duration = 2, .name = 1, .kind = SliceKind::Memcpy, .correlation = 6, .external = 4},
+                                                  {.start = 29, .duration = 2, .name = 1, .kind = SliceKind::Synchronisation, .correlation = 7}}));
+    }
+    std::set<std::int64_t> ofOperations;
+    std::array<std::vector<std::string>, 3> said;  // by worker
+    const auto rows = ofPhase(written(), "X");
+    ASSERT_EQ(rows.size(), 30U);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const RowJson& args = rows[i]["args"];
+        if (rows[i]["cat"] == "cpu_op") {
+            EXPECT_TRUE(ofOperations.insert(args["External id"].get<std::int64_t>()).second) << args;
+        }
+        std::string ids;
+        for (const char* key : {"External id", "correlation"}) ids += args.contains(key) ? args[key].dump() + " " : "- ";
+        said[i / 10].push_back(ids);
+    }
+    EXPECT_THAT(said[0], ElementsAre("1 - ", "1 5 ", "4 6 ", "14 - ", "2 - ", "- - ", "-7 9007199254740993 ", "1 5 ", "4 6 ", "- 7 "))
+        << "the first worker's are as they were";
+    EXPECT_THAT(said[1], ElementsAre("5 - ", "5 12 ", "8 13 ", "17 - ", "6 - ", "- - ", "-7 9007199254740993 ", "5 12 ", "8 13 ", "- 14 "))
+        << "what is none stays none, and what no profiler says as it is";
+    EXPECT_THAT(said[2], ElementsAre("9 - ", "9 19 ", "12 20 ", "20 - ", "10 - ", "- - ", "-7 9007199254740993 ", "9 19 ", "12 20 ", "- 21 "));
+}
+
+TEST_F(KinetoRowsOf, NumbersOfManyWorkersThatAreAsLargeAsTheyCanBeStillFit) {
+    constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+    for (std::int64_t rank = 0; rank < 600; ++rank)
+        blocks.push_back(blockOf(onHost(rank), {{.start = 0, .duration = 9, .name = 1, .correlation = kLargest, .external = kLargest},
+                                                {.start = 10, .duration = 9, .name = 1}}));
+    std::set<std::int64_t> numbers;
+    for (const auto& row : written()) {
+        EXPECT_GT(row["args"]["External id"].get<std::int64_t>(), 0);
+        numbers.insert(row["args"]["External id"].get<std::int64_t>());
+    }
+    EXPECT_GE(numbers.size(), 600U + 511U);
+}
+
 TEST_F(KinetoRowsOf, TheFirstWorkerKeepsItsNumbersWhicheverItIs) {
     blocks = {blockOf(onHost(3), {{.start = 1, .duration = 2, .name = 1}}), blockOf(onHost(2), {{.start = 1, .duration = 2, .name = 1}})};
     const RowJson all = written();
@@ -274,6 +323,18 @@ TEST_F(KinetoRowsOf, WhatReachesBeyondAnotherOfItsStreamIsOnASpareLane) {
     EXPECT_THAT(lanes, ElementsAre(7, 7, 2'000'007, 7, 7));
 }
 
+TEST_F(KinetoRowsOf, WhatOverlapsOnASpareLaneTooIsOnTheNextUpToSixteen) {
+    std::vector<Slice> stairs;
+    for (std::int64_t i = 0; i < 19; ++i) stairs.push_back({.start = i, .duration = 100, .name = 1, .kind = SliceKind::Kernel});
+    stairs.push_back({.start = 18, .duration = 50, .name = 1, .kind = SliceKind::Kernel});
+    blocks = {blockOf(onDevice(), stairs)};
+    std::vector<std::int64_t> lanes, expected;
+    for (const auto& row : written()) lanes.push_back(row["tid"].get<std::int64_t>());
+    for (std::int64_t i = 0; i < 19; ++i) expected.push_back(7 + 2'000'000 * std::min<std::int64_t>(i, 16));
+    expected.push_back(7);
+    EXPECT_EQ(lanes, expected) << "what fits into none is on the last, and what nests is on the stream's own";
+}
+
 TEST_F(KinetoRowsOf, LanesOfOneStreamAreOneThreadOfTheTraceAndWhatOverlapsAmongThemIsOnASpareLane) {
     SliceThread second = onDevice();
     second.name = "stream 7 (2)";
@@ -305,7 +366,7 @@ TEST_F(KinetoRowsOf, AnOperationWithoutANumberTakesNoneThatAnotherHas) {
     EXPECT_EQ(numbers.size(), 4u);
 }
 
-TEST_F(KinetoRowsOf, OnAnOrdinaryLaneOfAStreamNothingReachesBeyondAnother) {
+TEST_F(KinetoRowsOf, OnNoLaneOfAStreamReachesAnythingBeyondAnother) {
     std::mt19937_64 random(5);
     for (int round = 0; round < 50; ++round) {
         std::vector<Slice> slices;
@@ -317,15 +378,19 @@ TEST_F(KinetoRowsOf, OnAnOrdinaryLaneOfAStreamNothingReachesBeyondAnother) {
                               .kind = SliceKind::Kernel});
         std::ranges::sort(slices, {}, [](const Slice& slice) { return std::pair(slice.start, -slice.duration); });
         blocks = {blockOf(onDevice(), slices)};
-        std::vector<std::pair<double, double>> kept;
+        std::map<std::int64_t, std::vector<std::pair<double, double>>> kept;  // by lane
         for (const auto& row : written())
-            if (row["tid"] == 7) kept.emplace_back(row["ts"].get<double>(), row["ts"].get<double>() + row["dur"].get<double>());
-        ASSERT_FALSE(kept.empty());
-        for (std::size_t i = 0; i < kept.size(); ++i)
-            for (std::size_t j = i + 1; j < kept.size(); ++j) {
-                const bool apart = kept[j].first >= kept[i].second - 1e-9, within = kept[j].second <= kept[i].second + 1e-9;
-                EXPECT_TRUE(apart || within) << kept[i].first << " to " << kept[i].second << ", " << kept[j].first << " to " << kept[j].second;
-            }
+            kept[row["tid"].get<std::int64_t>()].emplace_back(row["ts"].get<double>(), row["ts"].get<double>() + row["dur"].get<double>());
+        ASSERT_TRUE(kept.contains(7));
+        EXPECT_GT(kept.size(), 2U) << "one beside it is not enough";
+        ASSERT_LT(kept.size(), 17U) << "the last takes what fits into none";
+        for (const auto& [lane, all] : kept)
+            for (std::size_t i = 0; i < all.size(); ++i)
+                for (std::size_t j = i + 1; j < all.size(); ++j) {
+                    const bool apart = all[j].first >= all[i].second - 1e-9, within = all[j].second <= all[i].second + 1e-9;
+                    EXPECT_TRUE(apart || within) << lane << ": " << all[i].first << " to " << all[i].second << ", " << all[j].first << " to "
+                                                 << all[j].second;
+                }
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "sessions/exporters/PerfettoPackets.h"
@@ -93,6 +94,33 @@ TEST_F(PerfettoPacketsOf, WhatOverlapsLiesOnATrackBesideItsThreads) {
     EXPECT_EQ(trace.tracks.at(all[1].track), "stream 7 (overlapping)");
     EXPECT_EQ(all[2].track, all[0].track) << "what nests again is back on its own";
     EXPECT_EQ(trace.parents.at(all[0].track), trace.parents.at(all[1].track)) << "both of one GPU";
+}
+
+TEST_F(PerfettoPacketsOf, WhatRoundingBroughtBeyondItsHolderEndsWithIt) {
+    // As the importer counts them: a child that ends 200 ns late, its own that ends as late again, and one that begins before its neighbour has
+    // ended.
+    blocks = {packetBlock(ofHost(), {{.start = 0, .duration = 10'000, .called = 9'000, .name = 1},
+                                     {.start = 1'000, .duration = 4'200, .called = 200, .name = 2, .depth = 1},
+                                     {.start = 5'000, .duration = 5'200, .called = 3'000, .name = 2, .depth = 2},
+                                     {.start = 7'200, .duration = 3'200, .name = 1, .depth = 3}})};
+    PerfettoRead trace = read();
+    for (const auto& event : begins(trace)) EXPECT_EQ(trace.tracks.at(event.track), trace.tracks.at(begins(trace)[0].track)) << event.at;
+    EXPECT_EQ(trace.tracks.size(), 2U) << "the process and the thread, and nothing that overlaps";
+    EXPECT_EQ(trace.slices(), (std::multiset<std::tuple<std::string, std::uint64_t, std::uint64_t>>{
+                                  {"one", 0, 10'000}, {"two", 1'000, 4'000}, {"two", 5'000, 5'000}, {"one", 7'200, 2'800}}));
+}
+
+TEST_F(PerfettoPacketsOf, WhatOverlapsByAsLittleAndWasNotCountedWithinStaysApart) {
+    const auto tracks = [&](std::int64_t called, std::int32_t depth, std::int64_t beyond) {
+        blocks = {packetBlock(ofStream(), {{.start = 0, .duration = 5'000, .called = called, .name = 1, .kind = SliceKind::Kernel},
+                                           {.start = 2'000, .duration = 3'000 + beyond, .name = 2, .depth = depth, .kind = SliceKind::Kernel}})};
+        const auto all = begins(read());
+        return std::set<std::uint64_t>{all.at(0).track, all.at(1).track}.size();
+    };
+    EXPECT_EQ(tracks(3'000, 1, 1'000), 1U) << "nests: a clock of microseconds makes as much of it";
+    EXPECT_EQ(tracks(3'000, 1, 1'001), 2U);
+    EXPECT_EQ(tracks(3'000, 0, 200), 2U) << "it is no deeper";
+    EXPECT_EQ(tracks(2'999, 1, 200), 2U) << "the first has not called it";
 }
 
 TEST_F(PerfettoPacketsOf, TimesBeforeTheBeginningMoveAllOthers) {

@@ -193,6 +193,84 @@ TEST_F(ChromeEventsOf, RangesOfTwoEventsNestAndWhatIsNotEndedIsCounted) {
     EXPECT_EQ(reason("a negative duration"), 1);
 }
 
+TEST_F(ChromeEventsOf, ARangeOfTwoEventsHasTheColumnsOfOneThatIsWhole) {
+    const std::vector<std::pair<const char*, Arguments>> all{
+        {R"("kernel")",
+         {{"correlation", "6"},
+          {"External id", "9"},
+          {"device", "1"},
+          {"stream", "13"},
+          {"grid", "[8, 4, 1]"},
+          {"block", "[128,1,1]"},
+          {"registers per thread", "64"},
+          {"shared memory", "4096"},
+          {"queued", "0"}}},
+        {R"("gpu_memcpy")", {{"bytes", "64"}, {"correlation", "7"}, {"device", "1"}, {"stream", "13"}}},
+        {R"("cuda_sync")", {{"correlation", "8"}, {"device", "0"}, {"stream", "7"}}},
+        {R"("cpu_op")",
+         {{"Input Dims", "[[4]]"},
+          {"Input type", R"(["float"])"},
+          {"Layer", "2"},
+          {"Phase", R"("forward")"},
+          {"Sequence number", "4"},
+          {"Step", "5"}}},
+        {R"("hip_runtime")", {{"correlation", "9"}}},
+        {R"("something")", {{"why", "1"}}}};
+    for (const auto& [cat, args] : all) {
+        const BuiltSlice whole = alone(complete(cat, R"("n")", "1", "2", args));
+        for (const bool atItsEnd : {false, true}) {
+            BuiltTrace of;
+            ChromeEvents taking(of.trace);
+            ChromeEvent begin = ofPhase(R"("B")", R"("n")", "1"), end = ofPhase(R"("E")", {}, "3");
+            begin.cat = cat;
+            end.cat = {};
+            (atItsEnd ? end : begin).args = args;
+            taking.take(begin);
+            taking.take(end);
+            taking.end();
+            const auto ranges = of.finish(0);
+            ASSERT_EQ(ranges.size(), 1U) << cat;
+            const BuiltSlice& range = ranges[0];
+            EXPECT_EQ(std::tuple(range.name, range.phase, range.role, range.arguments),
+                      std::tuple(whole.name, whole.phase, whole.role, whole.arguments))
+                << cat;
+            Slice slice = range.slice;
+            slice.name = whole.slice.name;  // places in blocks
+            slice.phase = whole.slice.phase;
+            slice.role = whole.slice.role;
+            slice.arguments = whole.slice.arguments;
+            EXPECT_EQ(slice, whole.slice) << cat << ", told at its end: " << atItsEnd;
+            EXPECT_EQ(std::tuple(range.thread.device, range.thread.thread, range.thread.name),
+                      std::tuple(whole.thread.device, whole.thread.thread, whole.thread.name))
+                << cat;
+            EXPECT_TRUE(of.trace.counts().reasons.empty()) << cat;
+        }
+    }
+}
+
+TEST_F(ChromeEventsOf, ArgumentsAtTheEndOfARangeThatHasItsOwnAreToldToBeLeftOut) {
+    ChromeEvent begin = ofPhase(R"("B")", R"("ProfilerStep#3")", "1", {{"why", "1"}});
+    begin.cat = R"("user_annotation")";
+    events.take(begin);
+    events.take(ofPhase(R"("E")", {}, "9", {{"result", "2"}}));
+    begin.name = R"("ProfilerStep#4")";
+    begin.ts = "10";
+    begin.args = {};
+    events.take(begin);
+    events.take(ofPhase(R"("E")", {}, "19", {{"Step", "9"}, {"result", "2"}}));
+    const auto all = built();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].arguments.extra, R"({"why":1})");
+    EXPECT_EQ(all[1].arguments.extra, R"({"result":2})");
+    EXPECT_EQ(reason("arguments at the end of a range that were left out: its begin has its own"), 1);
+    EXPECT_EQ(trace.counts().skipped, 0) << "the ranges are there";
+    EXPECT_EQ(trace.counts().steps, 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(all[i].slice.kind, SliceKind::Step);
+        EXPECT_EQ(all[i].slice.step, static_cast<std::int64_t>(3 + i)) << "by its name";
+    }
+}
+
 TEST_F(ChromeEventsOf, StepsAreRangesNamedSoWithANumber) {
     for (const auto& [name, number] : std::vector<std::pair<const char*, std::int64_t>>{{R"("ProfilerStep#12")", 12},
                                                                                         {R"("ProfilerStep#0")", 0},

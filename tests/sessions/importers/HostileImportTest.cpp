@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/analysis/captures/KernelSummary.h"
@@ -161,6 +162,46 @@ TEST_F(HostileImport, ACallThatIsToldTwiceIsOne) {
     }
     EXPECT_EQ(begins, 1);
     EXPECT_EQ(ends, 1);
+}
+
+TEST_F(HostileImport, OnlyCallsLoseTheirVersionAndOnlyOneOfFourDigits) {
+    const auto done = good(nsight(
+        {"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)",
+         "INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'cuMemAlloc_v2'), (3, 'attn_fwd_v1'), (4, 'attn_fwd_v2'), "
+         "(5, 'mlp_v20240'), (6, 'phase_v1000')",
+         kCalls,
+         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (100, 110, 5, 9, 1), (120, 130, 5, 10, 2), (140, 150, 5, 11, 1), (160, 170, 5, 12, 5)",
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, shortName)",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (200, 230, 0, 1, 7, 9, 3), (240, 250, 0, 1, 7, 11, 4), (260, 270, 0, 1, 7, 12, 5)",
+         "CREATE TABLE NVTX_EVENTS (start, end, eventType, globalTid, text, textId)",
+         "INSERT INTO NVTX_EVENTS VALUES (90, 300, 59, 6, NULL, 6), (91, 92, 59, 6, 'range_v1234', NULL)"}));
+    std::multiset<std::string> calls, others;
+    for (const auto& one : slices(done.session)) (one.slice.kind == SliceKind::Runtime ? calls : others).insert(one.name);
+    EXPECT_THAT(calls, testing::ElementsAre("cuMemAlloc_v2", "cudaLaunchKernel", "cudaLaunchKernel", "mlp"));
+    EXPECT_THAT(others, testing::ElementsAre("attn_fwd_v1", "attn_fwd_v2", "mlp_v20240", "phase_v1000", "range_v1234"))
+        << "one text is a call's name and a kernel's, each as it is due";
+    KernelSummary kernels;
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(forEachSliceBlock(**reader, done.session, [&](const SliceBlock& block) -> Status {
+        kernels.add(block);
+        return {};
+    }));
+    EXPECT_EQ(kernels.rows(SummarySort::Total).size(), 3U) << "two versions of a kernel are two kernels";
+}
+
+TEST_F(HostileImport, ALaunchThatTheDriverTellsTooStartsOneArrow) {
+    const auto done = good(trace(event("cuda_runtime", "cudaLaunchKernel", "10", "8", R"("correlation": 6)") + "," +
+                                 event("cuda_driver", "cuLaunchKernel", "11", "5", R"("correlation": 6)") + "," +
+                                 event("cuda_driver", "cuLaunchKernelEx", "20", "5", R"("correlation": 7)") + "," +
+                                 event("kernel", "a", "40", "5", R"("correlation": 6, "device": 0, "stream": 7)", R"("pid": 0, "tid": 7)") + "," +
+                                 event("kernel", "b", "50", "5", R"("correlation": 7, "device": 0, "stream": 7)", R"("pid": 0, "tid": 7)")));
+    EXPECT_EQ(done.driverCalls, 2);
+    EXPECT_EQ(named(done.session, "cuLaunchKernel").slice.correlation, 0);
+    EXPECT_EQ(named(done.session, "cuLaunchKernelEx").slice.correlation, 7) << "nobody but the driver launched that";
+    std::vector<std::string> ends;
+    for (const auto& row : exported(done.session))
+        if (row["ph"] == "s" || row["ph"] == "f") ends.push_back(row["ph"].get<std::string>() + row["id"].dump());
+    EXPECT_THAT(ends, testing::UnorderedElementsAre("s6", "f6", "s7", "f7"));
 }
 
 TEST_F(HostileImport, AGraphThatIsOneWorkIsAWorkOfItsStreamAndSaidToBeOne) {

@@ -83,6 +83,26 @@ TEST_F(ImportLogs, LossesOfTensorBoardAreStepsAndTheRestSamples) {
     EXPECT_EQ((*reader)->info(done->session)->startedUnixMs, 1'700'000'000'000);
 }
 
+TEST_F(ImportLogs, AStepKeepsItsTimeWhereAValidationOfItComesLater) {
+    const auto done =
+        run("events.out.tfevents.1700000000.host", scalarEvent(1.7e9, 1, "train/loss", 4.5F) + scalarEvent(1.7e9 + 1, 2, "train/loss", 4.25F) +
+                                                       scalarEvent(1.7e9 + 1, 2, "lr", 0.5F) + scalarEvent(1.7e9 + 31, 2, "val/loss", 4.75F) +
+                                                       scalarEvent(1.7e9 + 32, 3, "train/loss", 4.0F) + scalarEvent(1.7e9 + 40, 4, "val/loss", 4.5F));
+    ASSERT_TRUE(done) << done.error().sentence;
+    using At = std::pair<std::int64_t, std::int64_t>;  // number, ns
+    std::vector<At> steps, validations;
+    for (const auto& event : storedEvents(path, done->session)) {
+        if (const auto* step = std::get_if<StepDone>(&event)) steps.emplace_back(step->step, step->at.ns);
+        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 2) {
+            EXPECT_EQ(step->duration.ns, 1'000'000'000) << "not the half minute of the validation";
+            EXPECT_EQ(step->learningRate, 0.5);
+        }
+        if (const auto* validation = std::get_if<ValidationDone>(&event)) validations.emplace_back(validation->step, validation->at.ns);
+    }
+    EXPECT_THAT(steps, testing::ElementsAre(At(1, 0), At(2, 1'000'000'000), At(3, 32'000'000'000)));
+    EXPECT_THAT(validations, testing::ElementsAre(At(2, 31'000'000'000), At(4, 40'000'000'000))) << "the last is of no step that is told";
+}
+
 TEST_F(ImportLogs, ADamagedEventFileIsRefusedAndACutOneKeptAsFarAsItGoes) {
     const std::string one = scalarEvent(1.7e9, 1, "loss", 4.5F), two = scalarEvent(1.7e9 + 1, 2, "loss", 4.25F);
     std::string damaged = one + two;

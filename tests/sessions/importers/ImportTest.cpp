@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include <array>
 #include <filesystem>
+#include <map>
 
 #include "core/analysis/captures/KernelSummary.h"
 #include "sessions/Samples.h"
@@ -139,13 +141,16 @@ TEST_F(Import, GivesEverySliceWithinAStepItsNumber) {
     const auto done =
         good({trace(slice("user_annotation", "ProfilerStep#11", "100", "50") + "," + slice("user_annotation", "ProfilerStep#12", "150", "50") + "," +
                     slice("cpu_op", "one", "110", "5") + "," + slice("cpu_op", "two", "160", "5") + "," + slice("cpu_op", "none", "300", "5") + "," +
-                    slice("kernel", "k", "155", "5", R"("stream": 7, "device": 0)", R"("pid": 0, "tid": 7)"))});
+                    slice("kernel", "k", "155", "5", R"("stream": 7, "device": 0)", R"("pid": 0, "tid": 7)") + "," +
+                    slice("kernel", "late", "170", "5", R"("stream": 7, "device": 0, "correlation": 9)", R"("pid": 0, "tid": 7)") + "," +
+                    slice("cuda_runtime", "cudaLaunchKernel", "120", "5", R"("correlation": 9)"))});
     EXPECT_EQ(done.steps, 2);
     const auto all = slices(done.session);
     EXPECT_EQ(named(all, "one").slice.step, 11);
     EXPECT_EQ(named(all, "two").slice.step, 12);
     EXPECT_EQ(named(all, "k").slice.step, 12);
     EXPECT_EQ(named(all, "none").slice.step, kNoStep);
+    EXPECT_EQ(named(all, "late").slice.step, 11) << "where it was launched";
     EXPECT_EQ(named(all, "ProfilerStep#12").slice.kind, SliceKind::Step);
     const auto summary = (*SessionReader::open(path))->summary(done.session);
     ASSERT_TRUE(summary) << summary.error().sentence;
@@ -346,6 +351,22 @@ TEST_F(Import, AStopLeavesNothingBehind) {
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
     EXPECT_EQ(sessions(), 0u);
+}
+
+// By correlation, counted with Python's json: of the GPU's kernels a fifth ran when the last step had ended, and 285 in the first one.
+TEST_F(Import, KernelsOfARealTraceBelongToTheStepsThatLaunchedThem) {
+    const std::string file = std::string(kRealTraces) + "v100-kineto.pt.trace.json.gz";
+    if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs the traces of real GPUs in " << kRealTraces;
+    const auto done = good({file});
+    std::map<std::int64_t, std::array<int, 3>> work;  // kernels, copies, memsets
+    for (const auto& one : slices(done.session)) {
+        if (one.slice.kind == SliceKind::Kernel) ++work[one.slice.step][0];
+        if (one.slice.kind == SliceKind::Memcpy) ++work[one.slice.step][1];
+        if (one.slice.kind == SliceKind::Memset) ++work[one.slice.step][2];
+    }
+    std::map<std::int64_t, std::array<int, 3>> expected;
+    for (std::int64_t step = 101; step <= 105; ++step) expected[step] = {870, 320, 29};
+    EXPECT_EQ(work, expected);
 }
 
 // Counted with Python's json and sqlite3: the README of the traces. Of the 95 calls of the saxpy 38 are told a second time within themselves.

@@ -159,6 +159,141 @@ TEST(LaneWriter, EachSliceHasTheStepThatGoesOnWhenItBegins) {
     EXPECT_EQ(steps, (std::map<std::int64_t, std::int64_t>{{99, kNoStep}, {100, 7}, {120, 3}, {149, 7}, {150, 8}, {199, 8}, {200, kNoStep}}));
 }
 
+TEST(LaneWriter, WhatADeviceDidBelongsToTheStepThatLaunchedItHoweverLateItRan) {
+    for (const bool callsFirst : {true, false}) {
+        BuiltTrace built;
+        built.trace.step(7, 100, 50);
+        built.trace.step(8, 150, 50);
+        const auto record = [&](const char* name, SliceKind kind, std::uint32_t lane, std::int64_t at, std::int64_t correlation) {
+            Record one = plainRecord(lane, at, 1, built.trace.text(name));
+            one.kind = kind;
+            one.correlation = correlation;
+            return one;
+        };
+        const auto calls = [&] {
+            const auto host = *built.trace.lane("1", "2"), other = *built.trace.lane("1", "3");
+            built.trace.slice(record("before", SliceKind::Runtime, host, 10, 30));
+            built.trace.slice(record("call", SliceKind::Runtime, host, 110, 40));
+            built.trace.slice(record("call", SliceKind::Driver, other, 120, 44));
+            built.trace.slice(record("call", SliceKind::Runtime, host, 130, 46));
+            built.trace.slice(record("call", SliceKind::Runtime, other, 160, 50));
+            built.trace.slice(record("no call", SliceKind::Operation, host, 160, 47));
+            built.trace.slice(record("behind", SliceKind::Runtime, host, 210, 60));
+            built.trace.slice(record("behind", SliceKind::Runtime, host, 220, 64));
+        };
+        if (callsFirst) calls();
+        const auto stream = *built.trace.lane("0", "7");
+        const auto work = [&](const char* name, SliceKind kind, std::int64_t at, std::int64_t correlation) {
+            built.trace.slice(record(name, kind, stream, at, correlation));
+        };
+        work("late", SliceKind::Kernel, 170, 40);
+        work("later", SliceKind::Kernel, 300, 40);  // of a graph: several of one launch
+        work("by the driver", SliceKind::Memcpy, 172, 44);
+        work("set", SliceKind::Memset, 174, 46);
+        work("wait", SliceKind::Synchronisation, 176, 46);
+        work("in time", SliceKind::Kernel, 178, 50);
+        work("call not recorded", SliceKind::Kernel, 180, 42);
+        work("launched outside", SliceKind::Kernel, 182, 30);
+        work("launched behind", SliceKind::Kernel, 184, 64);
+        work("between outside calls", SliceKind::Kernel, 186, 62);
+        work("between steps", SliceKind::Kernel, 140, 47);
+        work("before all calls", SliceKind::Kernel, 188, 5);
+        work("behind all calls", SliceKind::Kernel, 190, 1000);
+        work("without a number", SliceKind::Kernel, 192, 0);
+        Record told = record("told", SliceKind::Kernel, stream, 194, 40);
+        told.step = 3;
+        built.trace.slice(told);
+        if (!callsFirst) calls();
+        std::map<std::string, std::int64_t> steps;
+        for (const auto& one : built.finish(0))
+            if (one.thread.thread == 7) steps[one.name] = one.slice.step;
+        EXPECT_EQ(steps, (std::map<std::string, std::int64_t>{{"late", 7},
+                                                              {"later", 7},
+                                                              {"by the driver", 7},
+                                                              {"set", 7},
+                                                              {"wait", 7},
+                                                              {"in time", 8},
+                                                              {"call not recorded", 7},
+                                                              {"launched outside", kNoStep},
+                                                              {"launched behind", kNoStep},
+                                                              {"between outside calls", 8},
+                                                              {"between steps", 7},
+                                                              {"before all calls", 8},
+                                                              {"behind all calls", 8},
+                                                              {"without a number", 8},
+                                                              {"told", 3}}))
+            << "calls first: " << callsFirst;
+    }
+}
+
+TEST(LaneWriter, ALaunchOfAnotherFileOrOfOneOfTwoProcessesIsNobodysElse) {
+    BuiltTrace built;
+    const auto call = [&](const char* pid, std::int64_t at, std::int64_t duration, std::int64_t correlation) {
+        Record one = plainRecord(*built.trace.lane(pid, "2"), at, duration);
+        one.kind = SliceKind::Runtime;
+        one.correlation = correlation;
+        built.trace.slice(one);
+    };
+    const auto kernel = [&](const char* name, std::int64_t at, std::int64_t correlation) {
+        Record one = plainRecord(*built.trace.lane("0", "7"), at, 1, built.trace.text(name));
+        one.kind = SliceKind::Kernel;
+        one.correlation = correlation;
+        built.trace.slice(one);
+    };
+    built.trace.step(1, 100, 50);
+    built.trace.step(2, 150, 50);
+    call("1", 110, 20, 4);
+    call("1", 112, 5, 5);
+    call("1", 115, 20, 6);
+    call("2", 160, 9, 5);  // two count alike
+    call("1", 130, 9, 7);
+    call("2", 170, 5, 7);
+    call("1", 145, 9, 8);  // and one that holds what was called
+    call("1", 151, 2, 8);  //   across a step's end
+    kernel("of one of two", 170, 5);
+    kernel("of one of two others", 171, 7);
+    kernel("of one", 172, 4);
+    kernel("of one again", 174, 6);
+    kernel("of the outer one", 176, 8);
+    built.trace.beginFile(1);
+    built.trace.step(3, 100, 100);
+    kernel("of another file", 110, 4);
+    built.trace.beginFile(2);
+    built.trace.step(4, 100, 100);
+    call("1", 110, 1, 4);
+    kernel("of the third", 250, 4);
+    std::map<std::string, std::int64_t> steps;
+    for (const auto& one : built.finish(0))
+        if (one.slice.kind == SliceKind::Kernel) steps[one.name] = one.slice.step;
+    EXPECT_EQ(steps, (std::map<std::string, std::int64_t>{{"of one of two", 2},
+                                                          {"of one of two others", 2},
+                                                          {"of one", 1},
+                                                          {"of one again", 1},
+                                                          {"of the outer one", 1},
+                                                          {"of another file", 3},
+                                                          {"of the third", 4}}));
+}
+
+TEST(LaneWriter, LaunchesAreJoinedAlsoWhereThereAreMoreThanAreHeldInMemory) {
+    BuiltTrace built;
+    constexpr std::int64_t kLaunches = 150'000, kSteps = 50;
+    const auto host = *built.trace.lane("1", "2"), stream = *built.trace.lane("0", "7");
+    for (std::int64_t step = 0; step < kSteps; ++step) built.trace.step(step, step * 100'000, 100'000);
+    for (std::int64_t i = 0; i < kLaunches; ++i) {
+        Record call = plainRecord(host, i * kSteps * 100'000 / kLaunches, 1), kernel = plainRecord(stream, 10'000'000 + i * 10, 5);
+        call.kind = SliceKind::Runtime;
+        kernel.kind = SliceKind::Kernel;
+        call.correlation = kernel.correlation = 1000 + i * 3;
+        built.trace.slice(kernel);
+        built.trace.slice(call);
+    }
+    std::map<std::int64_t, std::int64_t> kernels;
+    for (const auto& one : built.finish(0))
+        if (one.slice.kind == SliceKind::Kernel) ++kernels[one.slice.step];
+    EXPECT_EQ(kernels.size(), static_cast<std::size_t>(kSteps));
+    for (const auto& [step, count] : kernels) EXPECT_EQ(count, kLaunches / kSteps) << step;
+}
+
 TEST(LaneWriter, ABackwardFunctionLearnsWhenItsForwardOperationBegan) {
     BuiltTrace built;
     const auto forward = *built.trace.lane("1", "2"), backward = *built.trace.lane("1", "3");
@@ -214,6 +349,30 @@ TEST(LaneWriter, ACallThatNsightTellsTwiceIsKeptOnceAndWhatLiesBelowItIsTheDrive
         EXPECT_EQ(counts.runtimeCalls, 1);
         EXPECT_EQ(counts.driverCalls, 1);
     }
+}
+
+TEST(LaneWriter, OnlyTheOuterOfACallAndItsPartInTheDriverLaunches) {
+    BuiltTrace built;
+    const auto call = [&](const char* name, SliceKind kind, const char* tid, std::int64_t at, std::int64_t duration, std::int64_t correlation) {
+        Record one = plainRecord(*built.trace.lane("1", tid), at, duration, built.trace.text(name));
+        one.kind = kind;
+        one.correlation = correlation;
+        built.trace.slice(one);
+    };
+    call("runtime", SliceKind::Runtime, "2", 0, 100, 5);
+    call("part", SliceKind::Driver, "2", 10, 20, 5);
+    call("of its own", SliceKind::Driver, "2", 40, 20, 6);
+    call("behind", SliceKind::Driver, "2", 100, 20, 5);
+    call("of another thread", SliceKind::Driver, "3", 10, 20, 5);
+    call("rounded part", SliceKind::Driver, "2", 200, 20, 7);  // its call comes later in the file, and is as long
+    call("rounded", SliceKind::Runtime, "2", 200, 20, 7);
+    std::map<std::string, std::int64_t> correlations;
+    for (const auto& one : built.finish(0)) correlations[one.name] = one.slice.correlation;
+    EXPECT_EQ(correlations,
+              (std::map<std::string, std::int64_t>{
+                  {"runtime", 5}, {"part", 0}, {"of its own", 6}, {"behind", 5}, {"of another thread", 5}, {"rounded part", 0}, {"rounded", 7}}));
+    EXPECT_EQ(built.trace.counts().runtimeCalls, 2);
+    EXPECT_EQ(built.trace.counts().driverCalls, 5) << "which is what it is, whatever it launches";
 }
 
 TEST(LaneWriter, NestsAsDeepAsABlockHoldsAndCountsWhatLiesDeeper) {

@@ -8,6 +8,7 @@
 
 #include "core/analysis/captures/OperationSummary.h"
 #include "sessions/Slices.h"
+#include "sessions/importers/Import.h"
 #include "tests/sessions/query/QueryFixture.h"
 
 using namespace stepscope;
@@ -174,6 +175,21 @@ TEST_F(SessionQueries, ThatAreSavedRunOnEverySession) {
                 HasSubstr("0|1|thread 11|1400|0.1r|cudaLaunchKernel|aten::addmm\n0|1|device 0, stream 7|1650|0.1r|gemm|HtoD\n"));
     EXPECT_THAT(text(savedQuery("time-per-layer")->sql), HasSubstr("layer 0"));
     EXPECT_THAT(savedQuery("nothing").error().sentence, HasSubstr("top-operations"));
+}
+
+TEST_F(SessionQueries, CountAnImportedLaunchOnceThoughTheDriverTellsItToo) {
+    const auto event = [](const char* cat, const char* name, int at, int tid, int correlation) {
+        return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": {}, "args": {{"correlation": {}}}}})",
+                           cat, name, tid, at, at % 10 == 0 ? 9 : 5, correlation);
+    };
+    writeFile(folder.file("t.json"), "{\"traceEvents\": [" + event("cuda_runtime", "cudaLaunchKernel", 10, 2, 6) + "," +
+                                         event("cuda_driver", "cuLaunchKernel", 12, 2, 6) + "," + event("cuda_driver", "cuLaunchKernel", 30, 2, 7) +
+                                         "," + event("kernel", "gemm", 40, 7, 6) + "," + event("kernel", "triton", 50, 7, 7) + "]}");
+    const auto done = importFiles({.database = path, .files = {folder.file("t.json")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(done) << done.error().sentence;
+    const auto delays = run(savedQuery("launch-delay")->sql, {}, done->session);
+    ASSERT_TRUE(delays) << delays.error().sentence;
+    EXPECT_EQ(asText(*delays), "gemm|1|30r|30r\ntriton|1|20r|20r\n");
 }
 
 TEST_F(SessionQueries, StoreNothing) {
