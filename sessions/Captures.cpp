@@ -102,7 +102,8 @@ StepTimes stepsAround(SQLite::Database& database, std::int64_t session, const St
     if (next != flips.begin()) from = *std::prev(next);
     if (next != flips.end()) until = *next;
     if (until < last) return times;
-    const auto look = [&](const char* order, const char* side) {
+    // Steps that a run which went on made once more, behind its capture, have the same numbers and nobody looked at them.
+    const auto look = [&](const char* order, const char* side, bool seen) {
         std::size_t beside = 0;
         SQLite::Statement select(
             database,
@@ -113,7 +114,7 @@ StepTimes stepsAround(SQLite::Database& database, std::int64_t session, const St
         while (select.executeStep()) {
             const std::int64_t step = select.getColumn(0).getInt64(), ns = select.getColumn(1).getInt64();
             if (ns <= 0 || step <= from || step > until) continue;
-            if (step >= capture.firstStep && step <= last) {
+            if (seen && step >= capture.firstStep && step <= last) {
                 times.captured.push_back(static_cast<double>(ns));
             } else if (select.getColumn(2).getInt64() == 0 && beside < CaptureCost::kBeside) {
                 times.beside.push_back(static_cast<double>(ns));
@@ -121,8 +122,8 @@ StepTimes stepsAround(SQLite::Database& database, std::int64_t session, const St
             }
         }
     };
-    look("DESC", "<=");
-    look("ASC", ">");
+    look("DESC", "<=", true);
+    look("ASC", ">", false);
     return times;
 }
 

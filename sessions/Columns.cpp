@@ -47,7 +47,7 @@ Arm armFrom(const std::string& word) {
 }
 
 Subject::Kind subjectKindFrom(const std::string& word) {
-    return valueOf(word, Subject::Kind::Loss, "subject");
+    return valueOf(word, Subject::Kind::Capture, "subject");
 }
 
 LogLevel logLevelFrom(const std::string& word) {

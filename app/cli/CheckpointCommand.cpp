@@ -63,13 +63,20 @@ Result<ExitCode> list(const CheckpointOptions& options) {
                  {"SIZE", Table::Align::Right},
                  {"FOLDER"}});
     std::int64_t bytes = 0;
+    std::string broken;
     for (const auto& one : *listed) {
         const auto checkpoint = inspectCheckpoint(one.path);
-        if (!checkpoint) return checkpoint.error();
+        bytes += one.bytes;
+        if (!checkpoint) {
+            // A run in progress may have removed it since.
+            all.push_back({{"path", one.path}, {"bytes", one.bytes}, {"error", checkpoint.error().sentence}});
+            table.add({"?", "", "", format::bytes({one.bytes}), printable(one.path)});
+            broken += printable(checkpoint.error().sentence) + "\n";
+            continue;
+        }
         Json told = checkpointJson(*checkpoint);
         told["validation_loss"] = nineDigits(one.validationLoss);
         all.push_back(std::move(told));
-        bytes += one.bytes;
         table.add({format::count(checkpoint->step), format::significant(checkpoint->loss, 4), format::significant(one.validationLoss, 4),
                    format::bytes({one.bytes}), one.path});
     }
@@ -79,7 +86,7 @@ Result<ExitCode> list(const CheckpointOptions& options) {
         print(fmt::format("Session {} has no checkpoints: train with --checkpoint-every N saves them.\n", *id));
     else
         print(table.text() +
-              fmt::format("{} checkpoint{}, {} on the disk\n", listed->size(), listed->size() == 1 ? "" : "s", format::bytes({bytes})));
+              fmt::format("{} checkpoint{}, {} on the disk\n", listed->size(), listed->size() == 1 ? "" : "s", format::bytes({bytes})) + broken);
     return ExitCode::Ok;
 }
 

@@ -167,6 +167,11 @@ void addLrRange(CLI::App& parent, Actions& actions) {
     const auto add = [command](const char* name, std::string& text, const char* help) {
         command->add_option(name, text, help)->type_name("VALUE")->capture_default_str()->take_last();
     };
+    for (const auto& [key, how] : {std::pair{"min-lr", "a sweep begins where --low says"},
+                                   {"lr", "a sweep ends where --high says"},
+                                   {"steps", "a sweep has as many steps as --steps says"},
+                                   {"schedule", "a sweep's schedule is range-test"}})
+        options->run.keepKey(key, how);
     add("--low", options->low, "Where the sweep begins");
     add("--high", options->high, "Where it ends");
     add("--steps", options->steps, "Steps of the sweep");

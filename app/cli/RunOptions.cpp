@@ -81,6 +81,8 @@ Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::o
         // Which of the two would hold? The order of different options is lost.
         if (std::ranges::any_of(m_keys, [&](const Key& own) { return own.id == key && own.option->count() > 0; }))
             return makeError(ErrorCode::BadInput, fmt::format("{0} is given twice, as --{0} and with --set; keep one.", key));
+        if (const auto kept = std::ranges::find(m_kept, key, [](const auto& one) { return one.first; }); kept != m_kept.end())
+            return makeError(ErrorCode::BadInput, fmt::format("--set {}: {}.", setting, kept->second));
         if (auto done = setKey(*config, catalogue, key, setting.substr(equals + 1)); !done) return done.error();
     }
     return workbench.complete(std::move(*config));

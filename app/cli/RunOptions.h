@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/workbench/Workbench.h"
@@ -19,6 +20,9 @@ public:
 
     // A flag that sets a key to a word: --keep-best for keep-best=on.
     void addFlag(CLI::App& command, const std::string& key, const std::string& word, const std::string& help);
+
+    // A key that the command sets itself: refused in --set, with the words that say how it is set.
+    void keepKey(const std::string& key, const std::string& how) { m_kept.emplace_back(key, how); }
 
     // What everything else is set on top of: the preset asked for, or the one that fits this machine.
     Result<RunConfig> base(const Workbench& workbench) const;
@@ -42,6 +46,7 @@ private:
         std::shared_ptr<std::string> text;  // CLI11 keeps a pointer to it
     };
     std::vector<Key> m_keys;
+    std::vector<std::pair<std::string, std::string>> m_kept;
 };
 
 }  // namespace stepscope::cli

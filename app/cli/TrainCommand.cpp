@@ -81,7 +81,7 @@ Status schedule(TrainOptions& options, const Workbench& workbench) {
     const SwitchCatalogue catalogue = workbench.switches(options.request.config);
     const auto checkReached = [&](const char* option, const std::string& text, std::int64_t step) -> Status {
         const std::int64_t steps = options.request.config.steps;
-        if (!options.request.resume.empty() || step <= steps) return {};
+        if (step <= steps) return {};
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} {}: the run ends after step {}; give an earlier step, or more --steps.", option, text, steps));
     };

@@ -46,9 +46,10 @@ void EventTee::note(const Event& event) {
                        m_stepMs.add(done.duration.milliseconds());
                        ++m_took.steps;
                        m_took.stepSeconds += done.duration.seconds();
+                       if (m_curve.seen() == 0) m_curveFrom = done.step - 1;
                        m_curve.add({done.learningRate, done.loss});
                        m_summary.skipped += done.skipped ? 1 : 0;
-                       m_tokensPerStep = done.tokens;
+                       if (done.tokens > 0) m_tokenMs.add(done.duration.milliseconds() / static_cast<double>(done.tokens));
                    },
                    [&](const ValidationDone& done) {
                        m_summary.validationLoss = done.loss;
@@ -74,6 +75,7 @@ void EventTee::note(const Event& event) {
                    [](const DeviceSample&) {},
                    [](const LogLine&) {},
                    [&](const CheckpointSaved& saved) {
+                       m_summary.keptStep = saved.step;
                        ++m_took.checkpoints;
                        m_took.checkpointSeconds += saved.duration.seconds();
                    },
@@ -99,7 +101,8 @@ std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
     if (m_info->config->schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve.values()))};
     if (end.state == RunState::Failed) return std::nullopt;  // it has said why
     const bool fromTheStart = m_curve.seen() == m_stepMs.seen() && m_info->config->data != "random";
-    const auto said = diagnoseRate(m_curve.values(), fromTheStart ? std::log(static_cast<double>(m_info->vocabulary)) : kUnknown, m_curve.every());
+    const auto said =
+        diagnoseRate(m_curve.values(), fromTheStart ? std::log(static_cast<double>(m_info->vocabulary)) : kUnknown, m_curve.every(), m_curveFrom);
     return said ? std::optional(LogLine{end.at, end.step, LogLevel::Warning, *said}) : std::nullopt;
 }
 
@@ -121,7 +124,7 @@ RunSummary EventTee::summary() const {
     std::lock_guard lock(m_mutex);
     RunSummary summary = m_summary;
     summary.msPerStepMedian = median(withoutWarmUp(m_stepMs.values()));
-    summary.tokensPerSecond = static_cast<double>(m_tokensPerStep) / (summary.msPerStepMedian / 1e3);
+    summary.tokensPerSecond = 1e3 / median(withoutWarmUp(m_tokenMs.values()));
     return summary;
 }
 

@@ -42,10 +42,10 @@ private:
     mutable std::mutex m_mutex;
     RunSummary m_summary;
     std::shared_ptr<const SessionInfo> m_info;
-    RunConfig m_config;  // as it is now
-    Thinned<double> m_stepMs;
-    Thinned<LrRangePoint> m_curve;  // since the loss last changed its meaning
-    std::int64_t m_tokensPerStep = 0;
+    RunConfig m_config;                   // as it is now
+    Thinned<double> m_stepMs, m_tokenMs;  // of each step; of a token of it
+    Thinned<LrRangePoint> m_curve;        // since the loss last changed its meaning
+    std::int64_t m_curveFrom = 0;         // the step before its first
     RunTook m_took;
 };
 

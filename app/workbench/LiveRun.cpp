@@ -220,6 +220,7 @@ Result<TrainerSetup> LiveRun::prepare() {
         return checkMemoryOfTurns(*m_registry, a, b, vocabulary);
     };
     if (m_workers) setup.others = &m_workers->parallel();
+    setup.stopIsAsked = [this] { return m_cancelled.load(); };
     setup.commandsBefore = [this](std::int64_t step) { return m_scheduled.before(step); };
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
         if (m_workers && !m_workers->first()) return;

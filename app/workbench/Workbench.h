@@ -108,6 +108,7 @@ struct RunSummary {
     std::int64_t peakAllocatedBytes = 0;    // most live bytes of tensors on the run's device
     std::int64_t predictedMemoryBytes = 0;  // of peakMemoryBytes, before the run
     std::int64_t lostCheckpoints = 0;       // that were due and could not be written
+    std::int64_t keptStep = -1;             // of the newest checkpoint that was written; -1: none was
     std::int64_t skipped = 0;               // steps whose update fp16's overflow left out
     std::vector<CaptureDone> captures;
     std::vector<ExperimentJudged> judged{};  // the answers of experiments, in their order; the last one may be of one that was cut off

@@ -41,10 +41,12 @@ struct AdviceFacts {
 
     double memoryShare = kUnknown;                                // predicted tensors ÷ what is available
     double freeDiskBytes = kUnknown, checkpointBytes = kUnknown;  // where sessions go; that this run will keep
+    double oneCheckpointBytes = kUnknown;
 
     // Of a run that was made with this configuration.
     std::int64_t stepsMade = 0;
     double clippedShare = kUnknown;  // of them
+    double clippedAt = kUnknown;     // the norm that bounded the newest of them; unknown: that of the plan
     std::optional<RateFinding> rate;
     bool brokeDown = false;  // its loss or a gradient was no number
 };

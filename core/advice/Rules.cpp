@@ -230,6 +230,7 @@ void lossBroke(const AdviceFacts& facts, Finding& into) {
 }
 
 void rateUnusual(const AdviceFacts& facts, Finding& into) {
+    if (facts.plan.config.schedule == "range-test") return;  // its rate is too high on purpose, at its end
     const auto usual = usualRates(facts.parameters);
     if (!usual || !(facts.plan.config.lr > kRatesAbove * usual->high)) return;
     into.sentence = fmt::format("Models of this size are usually trained with {:.0e} to {:.0e}.", usual->low, usual->high);
@@ -239,10 +240,11 @@ void rateUnusual(const AdviceFacts& facts, Finding& into) {
 
 void clipsAlways(const AdviceFacts& facts, Finding& into) {
     if (!(facts.plan.maxNorm > 0) || facts.stepsMade < kClippedSteps || !(facts.clippedShare >= kClippedShare)) return;
+    const double norm = std::isfinite(facts.clippedAt) ? facts.clippedAt : facts.plan.maxNorm;
+    if (facts.plan.maxNorm > norm) return;  // what is set now bounds less
     into.sentence = fmt::format("Gradients were clipped in {} of {} steps: the norm bounds every step, and the learning rate is not what it says.",
                                 format::percent(facts.clippedShare), format::count(facts.stepsMade));
-    into.evidence = {share("steps clipped", facts.clippedShare), count("steps", static_cast<double>(facts.stepsMade)),
-                     count("at a norm of", facts.plan.maxNorm)};
+    into.evidence = {share("steps clipped", facts.clippedShare), count("steps", static_cast<double>(facts.stepsMade)), count("at a norm of", norm)};
     into.remedies = {WantedPlan([twice = 2 * facts.plan.maxNorm](const RunPlan& other) { return other.maxNorm == twice; }),
                      learningRate(facts.plan.config.lr / 2)};
 }
@@ -268,7 +270,8 @@ void noisyMachine(const AdviceFacts& facts, Finding& into) {
 }
 
 void checkpointRoom(const AdviceFacts& facts, Finding& into) {
-    if (!(facts.checkpointBytes > facts.freeDiskBytes)) return;
+    // Where one alone does not fit, keeping fewer is no help (app/workbench/diagnose says that).
+    if (!(facts.checkpointBytes > facts.freeDiskBytes) || facts.oneCheckpointBytes > facts.freeDiskBytes) return;
     into.sentence = "The checkpoints of this run do not fit the disk that sessions are on.";
     into.evidence = {bytes("checkpoints", facts.checkpointBytes), bytes("free", facts.freeDiskBytes)};
     into.remedies = {KeyValue{"keep", "1"}};

@@ -115,7 +115,7 @@ std::optional<RateFinding> tooLow(Steps steps, double highest, double untrained,
                     every * (warm + early.size() * length), start, early.back(), highest)};
 }
 
-std::optional<RateFinding> decaysLate(Steps steps, double highest, std::size_t every) {
+std::optional<RateFinding> decaysLate(Steps steps, double highest, std::size_t every, std::int64_t firstStep) {
     const auto high = [&](const auto& step) { return step.rate >= kDecayed * highest; };
     const auto first = static_cast<std::size_t>(std::ranges::find_if(steps, high) - steps.begin());
     const auto decay =
@@ -131,21 +131,21 @@ std::optional<RateFinding> decaysLate(Steps steps, double highest, std::size_t e
         RateTrouble::DecaysLate, highest,
         fmt::format(
             "The loss stood still at {:.3g} up to step {} and fell to {:.3g} once the learning rate decayed: let it decay earlier (schedule, steps).",
-            level, every * decay, fallen)};
+            level, firstStep + static_cast<std::int64_t>(every * decay), fallen)};
 }
 
 }  // namespace
 
-std::optional<RateFinding> findRateTrouble(Steps steps, double untrained, std::size_t every) {
+std::optional<RateFinding> findRateTrouble(Steps steps, double untrained, std::size_t every, std::int64_t firstStep) {
     if (steps.size() < kFewest || !std::ranges::all_of(steps, [](const auto& step) { return std::isfinite(step.loss); })) return std::nullopt;
     const double highest = std::ranges::max(steps, {}, &LrRangePoint::rate).rate;
     if (auto found = tooHigh(steps, highest)) return found;
     if (auto found = tooLow(steps, highest, untrained, every)) return found;
-    return decaysLate(steps, highest, every);
+    return decaysLate(steps, highest, every, firstStep);
 }
 
-std::optional<std::string> diagnoseRate(Steps steps, double untrained, std::size_t every) {
-    auto found = findRateTrouble(steps, untrained, every);
+std::optional<std::string> diagnoseRate(Steps steps, double untrained, std::size_t every, std::int64_t firstStep) {
+    auto found = findRateTrouble(steps, untrained, every, firstStep);
     return found ? std::optional(std::move(found->sentence)) : std::nullopt;
 }
 

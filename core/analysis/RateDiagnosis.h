@@ -21,12 +21,12 @@ struct RateFinding {
 
 // steps: rate and loss of every step, in order. untrained: the loss of a model that knows nothing, ln(vocabulary); NaN where the run did not begin
 // there, or its data hold nothing to learn: then a flat beginning means nothing. A loss that is no number: no diagnosis (see Breakdown). every: of
-// so many steps one is in `steps` (Thinned).
+// so many steps one is in `steps` (Thinned). firstStep: the number of the step before the first of them.
 std::optional<RateFinding> findRateTrouble(std::span<const LrRangePoint> steps, double untrained = std::numeric_limits<double>::quiet_NaN(),
-                                           std::size_t every = 1);
+                                           std::size_t every = 1, std::int64_t firstStep = 0);
 // Its sentence alone.
 std::optional<std::string> diagnoseRate(std::span<const LrRangePoint> steps, double untrained = std::numeric_limits<double>::quiet_NaN(),
-                                        std::size_t every = 1);
+                                        std::size_t every = 1, std::int64_t firstStep = 0);
 
 // The rates that models of about this size are usually trained with; nothing below 62 M parameters: small ones bear more.
 struct UsualRates {

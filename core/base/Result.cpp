@@ -50,6 +50,8 @@ const char* toString(Subject::Kind kind) {
             return "file";
         case Subject::Kind::Loss:
             return "loss";
+        case Subject::Kind::Capture:
+            return "capture";
     }
     SS_CHECK(false);
 }

@@ -40,6 +40,7 @@ struct Subject {
         Text,        // that was asked of the model; no name
         File,        // any other; its path
         Loss,        // that may move, which the person has not agreed to
+        Capture,     // of steps that were asked for and do not come; no name
     };
     Kind kind = Kind::None;
     std::string name;

@@ -57,6 +57,8 @@ TimePrediction predictTime(const RunPlan& now, const RunPlan& other, const Model
     const double peakNow = peaks.of(now.precision), peakThen = peaks.of(other.precision);
     const bool grows = now.batchSize != other.batchSize || now.accumulation != other.accumulation;
     const bool recomputes = !(now.recompute == other.recompute);
+    // What attention alone costs a second time, and of its times only those of one way are known, the peak of products does not tell.
+    if (now.recompute.attentionOnly != other.recompute.attentionOnly) return told;
     if ((converts || recomputes) && !(std::isfinite(peakNow) && std::isfinite(peakThen))) return told;
     if (!converts && !grows && !recomputes && !turns && !updates) return told;
 
@@ -83,7 +85,9 @@ TimePrediction predictTime(const RunPlan& now, const RunPlan& other, const Model
         clearing = std::max((workThen.clearingBytes - workNow.clearingBytes) / peaks.bytesPerSecond * 1e3, -others);
     }
     told.known = true;
-    told.ms = others + productsThen + attentionThen + updateThen + clearing;
+    // A block that is run again computes its attention again too.
+    const double again = recomputes ? (workThen.attention - workNow.attention * tokens) / peakThen * 1e3 : 0;
+    told.ms = std::max(others + again, 0.0) + productsThen + attentionThen + updateThen + clearing;
     told.msPerToken = told.ms / workThen.tokens;
     told.ratio = times.ms / workNow.tokens / told.msPerToken;
     if (converts) mention(told.basis, "products at the other format's peak");

@@ -115,7 +115,7 @@ void EagerProgram::clearGradients() {
     m_leaves.clearGradients(m_parts.keepGradients ? Leaves::Clear::ToZero : Leaves::Clear::ToNone);
 }
 
-double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
+double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended) {
     const std::int64_t sequences = validationSequences(tokens, m_parts.context);
     ScopeSettings settings = m_parts.scope;
     // A back-end forced for training may not take validation's float32 (flash on a GPU): LibTorch chooses there.
@@ -128,6 +128,7 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     const Share mine = validationShare(sequences);
     double sum = 0;
     for (std::int64_t done = mine.begin; done < mine.end; done += m_parts.batchSize) {
+        if (ended && ended()) return kUnknown;
         const std::int64_t now = std::min(m_parts.batchSize, mine.end - done);
         const auto [inputs, targets] = m_feed.validation(batches, done, now);
         sum += gptLoss(state.config, weights, m_parts.ops, inputs, targets).item<double>() * static_cast<double>(now);

@@ -13,7 +13,7 @@ public:
     explicit EagerProgram(ProgramParts parts, std::shared_ptr<LowWeights> low = std::make_shared<LowWeights>());
 
     void subscribe(GradientSubscriber* subscriber) override;
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended = {}) override;
 
 private:
     void bind(const TrainState& state) override;

@@ -283,9 +283,9 @@ void GraphProgram::update(TrainState& state, const AdamW&) {
     if (m_parts.keepsLowWeights()) m_low->written(state);
 }
 
-double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
+double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended) {
     const OnStream own(m_stream);  // its blocks are those of the steps: LibTorch keeps a cache a stream
-    return m_eager.evaluate(state, batches, tokens);
+    return m_eager.evaluate(state, batches, tokens, ended);
 }
 
 }  // namespace stepscope

@@ -34,7 +34,7 @@ public:
 
     void prepare(const TrainState& state) override;
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended = {}) override;
     void shareWith(DataParallel* others) override;
     void subscribe(GradientSubscriber* subscriber) override;
 

@@ -192,11 +192,11 @@ double PlannedProgram::lossOfBatch(const TrainState& state, const at::Tensor& in
     return m_engine->evaluate(state.weights.data_ptr<float>(), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>());
 }
 
-double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
+double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended) {
     if (m_parts.validationAutocast != m_parts.autocast) {
         if (m_plain == nullptr) m_plain = plainProgram(m_parts, state.config);
         m_plain->shareWith(m_others);
-        return m_plain->evaluate(state, batches, tokens);
+        return m_plain->evaluate(state, batches, tokens, ended);
     }
     const ProgramScope scope(m_parts.scope);
     bind(state);
@@ -205,6 +205,7 @@ double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batc
     const std::int64_t left = mine.size() % batch;
     double sum = 0;
     for (std::int64_t done = mine.begin; done + batch <= mine.end; done += batch) {
+        if (ended && ended()) return kUnknown;
         const auto [inputs, targets] = m_feed.validation(batches, done, batch);
         sum += lossOfBatch(state, inputs, targets) * static_cast<double>(batch);
     }

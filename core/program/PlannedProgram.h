@@ -14,7 +14,7 @@ public:
     explicit PlannedProgram(ProgramParts parts);
     ~PlannedProgram() override;
 
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended = {}) override;
 
     // The engine's gradients as a flat tensor like state.weights, of the last step; for tests.
     at::Tensor gradients() const;

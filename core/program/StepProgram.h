@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 
 #include "core/data/BatchSource.h"
@@ -60,8 +61,9 @@ public:
     virtual StepResult step(TrainState& state, const BatchSource& batches, double rate) = 0;
 
     // Mean loss over `tokens` of the validation part, in whole sequences (at least one): the same places whatever the batch size is. Changes nothing
-    // in the State.
-    virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) = 0;
+    // in the State. `ended` is asked between batches, where it is given: true breaks it off, and there is no number. Not where workers share it.
+    using Ended = std::function<bool()>;
+    virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended = {}) = 0;
 
     // The other workers of a run whose steps are made together: each step takes the batches of all, this Program its own part of them, and sums,
     // losses and validation are everybody's. Null = there are none. It outlives the Program or is taken away.

@@ -163,8 +163,12 @@ void CaptureWindow::takeNext() {
     if (m_later.empty()) return;
     if (const std::string full = fullWords(); !full.empty()) {
         if (m_outlet.sink != nullptr)
-            m_outlet.sink->publish(LogLine{m_done.at, m_done.step, LogLevel::Warning,
-                                           fmt::format("{} more captures that were asked for are not made: {}.", m_later.size(), full)});
+            m_outlet.sink->publish(LogLine{m_done.at,
+                                           m_done.step,
+                                           LogLevel::Warning,
+                                           fmt::format("{} more captures that were asked for are not made: {}.", m_later.size(), full),
+                                           std::nullopt,
+                                           {Subject::Kind::Capture, {}}});
         return m_later.clear();
     }
     m_asked = m_later.front();

@@ -11,6 +11,7 @@ namespace stepscope {
 
 std::int64_t freeSpaceAt(std::filesystem::path folder) {
     std::error_code problem;
+    if (folder.empty()) folder = ".";
     while (!std::filesystem::exists(folder, problem) && folder.has_parent_path() && folder != folder.parent_path()) folder = folder.parent_path();
     const auto space = std::filesystem::space(folder, problem);
     return problem ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(space.available);
@@ -23,12 +24,12 @@ CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const Run
                                               const FloatMoments* moments) {
     // A person may ask for what checkpoint-every has just written.
     if (path.empty() && m_keptAt == state.updates) {
-        log(state.updates, LogLevel::Info, fmt::format("Step {} is kept already in {}.", state.updates, m_newest));
+        log(state.updates, LogLevel::Info, fmt::format("Step {} is kept already in {}.", state.updates, m_newest), m_newest);
         return Kept::Yes;
     }
     const std::string place = !path.empty() ? path : hasFolder() ? fmt::format("{}/step-{:07}", m_setup.folder, state.updates) : "";
     if (place.empty()) {
-        log(state.updates, LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
+        log(state.updates, LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.", "");
         return Kept::No;
     }
     if (!state.isFinite() || (moments != nullptr && !(allNumbers(moments->first) && allNumbers(moments->second)))) return Kept::BrokenState;
@@ -56,6 +57,11 @@ void CheckpointKeeper::retain(std::int64_t step, double validationLoss) {
 
 void CheckpointKeeper::log(std::int64_t step, LogLevel level, std::string text) {
     m_setup.sink->publish(LogLine{m_setup.clock->now(), step, level, std::move(text)});
+}
+
+void CheckpointKeeper::log(std::int64_t step, LogLevel level, std::string text, std::string checkpoint) {
+    m_setup.sink->publish(
+        LogLine{m_setup.clock->now(), step, level, std::move(text), std::nullopt, {Subject::Kind::Checkpoint, std::move(checkpoint)}});
 }
 
 }  // namespace stepscope

@@ -46,6 +46,7 @@ public:
 
 private:
     void log(std::int64_t step, LogLevel level, std::string text);
+    void log(std::int64_t step, LogLevel level, std::string text, std::string checkpoint);  // about this one, or about one without a place
 
     Setup m_setup;
     CheckpointRetention m_retention;

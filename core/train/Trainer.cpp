@@ -56,7 +56,7 @@ TrainerOutcome Trainer::run() {
     TrainerOutcome outcome;
     try {
         outcome = loop();
-        if (outcome.state != RunState::Failed) keepAtEnd();
+        if (outcome.state != RunState::Failed && !keepAtEnd()) outcome = {RunState::Failed, brokenState()};
     } catch (const std::exception& thrown) {
         m_threw = true;
         outcome = {RunState::Failed, describeException(thrown)};
@@ -100,8 +100,8 @@ TrainerOutcome Trainer::loop() {
     bool endsEarly = false;
     const auto validateAsDue = [&] {
         const bool can = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context).empty();
-        if (can || !std::exchange(toldWhyNot, true)) validate();
-        if (!can || m_config.earlyStopping == 0) return;
+        const bool done = (can || !std::exchange(toldWhyNot, true)) && validate();
+        if (!done || m_config.earlyStopping == 0) return;
         hearValidation();
         endsEarly = m_state.patience.waited >= m_config.earlyStopping;
     };
@@ -176,7 +176,7 @@ void Trainer::takeCommands() {
                 },
                 [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
                 [&](const Capture& asked) {
-                    if (const Status taken = m_capture.ask(asked); !taken) log(LogLevel::Warning, taken.error().sentence);
+                    if (const Status taken = m_capture.ask(asked); !taken) noCapture(taken.error().sentence);
                 },
                 [&](const Measure& asked) { measure(asked); },
                 [&](const StopMeasuring&) { endMeasuring(true); },
@@ -259,9 +259,15 @@ bool Trainer::trainOneStep() {
     return true;
 }
 
+// Whoever waits for one hears that it does not come.
+void Trainer::noCapture(std::string why) {
+    m_setup.sink->publish(
+        LogLine{m_setup.clock->now(), m_state.updates, LogLevel::Warning, std::move(why), std::nullopt, {Subject::Kind::Capture, {}}});
+}
+
 void Trainer::tellEnded(std::optional<CaptureWindow::Ending> capture) {
     if (!capture) return;
-    log(LogLevel::Warning, std::move(capture->sentence));
+    noCapture(std::move(capture->sentence));
     if (capture->done) m_setup.sink->publish(std::move(*capture->done));
 }
 
@@ -298,19 +304,32 @@ BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) 
             .checkpoint = m_keeper.newest()};
 }
 
-void Trainer::validate() {
-    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context); !why.empty()) return log(LogLevel::Warning, why);
+// Whether there is a loss now.
+bool Trainer::validate() {
+    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context); !why.empty()) {
+        log(LogLevel::Warning, why);
+        return false;
+    }
     const TimeNs begin = m_setup.clock->now();
     const PlaceScope place(Activity::Evaluation);
     const StepRange range({.kind = RangeFacts::Kind::Evaluation, .activity = Activity::Evaluation, .step = m_state.updates});
     // Behind a block's end this begins the next one, which what follows must not be part of.
     StepProgram& program = programForNextStep();
     if (m_measuring) m_measuring->interrupted();
-    const double loss = program.evaluate(m_state, *m_setup.batches, m_config.validationTokens);
+    // Of several workers none leaves the others alone with it.
+    bool stopped = false;
+    const auto ended = [&] { return stopped = m_setup.stopIsAsked(); };
+    const double loss = program.evaluate(m_state, *m_setup.batches, m_config.validationTokens,
+                                         m_setup.stopIsAsked && m_setup.others == nullptr ? StepProgram::Ended(ended) : StepProgram::Ended());
+    if (stopped) {
+        log(LogLevel::Info, fmt::format("The validation of step {} was broken off, because the run is stopped.", format::count(m_state.updates)));
+        return false;
+    }
     const TimeNs end = m_setup.clock->now();
     m_validatedAt = m_state.updates;
     m_validationLoss = loss;
     m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
+    return true;
 }
 
 // Only what was due counts: a person who looks, and a checkpoint that is compared, bring no end nearer. All workers hear the same.

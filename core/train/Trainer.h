@@ -51,6 +51,8 @@ struct TrainerSetup {
     // The other workers of this run: all make the same steps, each on its part of the data, and stop, wait, fail and change together. Null = none.
     // Rank 0 alone has a checkpointFolder.
     DataParallel* others = nullptr;
+    // Whether a Stop is among the commands that are not taken yet: a validation does not go on for it. Empty = nobody knows.
+    std::function<bool()> stopIsAsked;
     // Whether commands are known to come before this step, so that the workers meet there; a person's are taken where they meet next. Empty = none
     // are.
     std::function<bool(std::int64_t)> commandsBefore;
@@ -102,17 +104,18 @@ private:
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
     void tellEnded(std::optional<CaptureWindow::Ending> capture);
+    void noCapture(std::string why);
     RecordingCosts recordingCosts() const;
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     Error brokenState() const;
     BreakdownFacts factsOf(Breakdown kind, std::int64_t step, double rate) const;
-    void validate();
+    bool validate();
     void hearValidation();
     std::string whyEndedEarly() const;
     void keepAfterFailure(Error& failure);
     void keepState();
     bool keeps(bool wanted);
-    void keepAtEnd();
+    bool keepAtEnd();
     using Kept = CheckpointKeeper::Kept;
     Kept checkpoint(const std::string& path);
     bool dueCheckpoint();

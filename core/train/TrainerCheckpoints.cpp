@@ -40,13 +40,15 @@ bool Trainer::keeps(bool wanted) {
     return m_setup.others->gather({wanted ? 1.0 : 0.0}).front() > 0;
 }
 
-// A disk without room is told, not waited for: the run is over. Nothing is kept of a sweep of learning rates, or where no step was made.
-void Trainer::keepAtEnd() {
-    if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return;
-    if (!keeps(std::isfinite(m_lastLoss) && m_keeper.hasFolder() && m_keeper.keptAt() != m_state.updates)) return;
+// A disk without room is told, not waited for: the run is over. Nothing is kept of a sweep of learning rates, or where no step was made. False = the
+// State is broken.
+bool Trainer::keepAtEnd() {
+    if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return true;
+    if (!keeps(std::isfinite(m_lastLoss) && m_keeper.hasFolder() && m_keeper.keptAt() != m_state.updates)) return true;
     const Kept kept = checkpoint({});
-    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
+    if (kept == Kept::No && writesCheckpoints()) m_lostCheckpoints += 1;
     if (kept == Kept::Yes) retain();
+    return kept != Kept::BrokenState;
 }
 
 // A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
@@ -74,8 +76,14 @@ bool Trainer::dueCheckpoint() {
                                 m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
         waitWhile([&] { return !m_stopAsked && m_setup.room() < needed; });
         m_heldUp = false;
-        if (m_stopAsked) {
+        // Moments that a flip dealt out meanwhile are brought together by all workers, who have gone on.
+        const bool apart = !m_state.share.whole();
+        if (apart)
+            log(LogLevel::Error,
+                fmt::format("The checkpoint of step {} is not written: zero was flipped while there was no room for it.", m_state.updates));
+        if (m_stopAsked || apart) {
             m_lostCheckpoints += 1;
+            if (!m_stopAsked) changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
             return true;
         }
         changeState(m_pauseAsked ? RunState::Paused : RunState::Running);

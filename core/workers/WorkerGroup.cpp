@@ -21,6 +21,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "core/base/Check.h"
+#include "core/base/GiveWay.h"
 #include "core/base/Utf8.h"
 #include "core/workers/LostWorkers.h"
 #include "core/workers/StoreFile.h"
@@ -61,9 +62,12 @@ c10::intrusive_ptr<c10d::Store> openStore(const WorkerPlace& place, std::chrono:
     return store;
 }
 
-// What is left of an earlier time under the same name is never read for what is of now.
+// What is left of an earlier time under the same name is never read for what is of now. torchrun's agent keeps its store for all that its workers'
+// script does, which may train several times: each counts how often it has come, and all are as far.
 c10::intrusive_ptr<c10d::Store> storeOfThisTime(const WorkerPlace& place, const c10::intrusive_ptr<c10d::Store>& store) {
-    return c10::make_intrusive<c10d::PrefixStore>(fmt::format("stepscope/{}/{}", place.run, place.restart), store);
+    std::string prefix = fmt::format("stepscope/{}/{}", place.run, place.restart);
+    if (place.agentStore) prefix += fmt::format("/{}", store->add(fmt::format("{}/came/{}", prefix, place.rank), 1));
+    return c10::make_intrusive<c10d::PrefixStore>(prefix, store);
 }
 
 // The one part that outlives a restart.
@@ -91,7 +95,9 @@ void gatherBytes(c10d::ProcessGroupGloo& group, const void* own, std::int64_t by
     std::vector<std::vector<at::Tensor>> into(1);
     for (int rank = 0; rank < group.getSize(); ++rank)
         into[0].push_back(at::from_blob(static_cast<std::byte*>(all) + rank * bytes, {bytes}, at::kByte));
-    group.allgather(into, mine)->wait();
+    const auto gathering = group.allgather(into, mine);
+    giveWayUntil([&] { return gathering->isCompleted(); });
+    gathering->wait();
 }
 
 // Why this worker does not join, where that is known.

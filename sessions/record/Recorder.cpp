@@ -37,6 +37,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTransactionEvery{100};
 constexpr std::chrono::milliseconds kRetryEvery{200};
 
+// Of a session that goes on: what its captures take by now counts against the most that they may.
+std::int64_t captureBytesOf(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement select(database, "SELECT coalesce(sum(packed_bytes), 0) FROM chunk_lanes WHERE session = ? AND kind <> ?");
+    select.bind(1, session);
+    select.bind(2, kWorkerTimes);
+    return select.executeStep() ? select.getColumn(0).getInt64() : 0;
+}
+
 class SqliteRecorder final : public Recorder {
 public:
     SqliteRecorder(Options options, Connection connection, std::int64_t session, TimeNs storedUntil, SessionLock lock, std::string checkpoints)
@@ -49,6 +57,7 @@ public:
           m_queue(m_options.queueCapacity, m_options.queueBytes) {
         m_writer.emplace(*m_connection, session);
         m_chunks.emplace(*m_connection, session);
+        if (m_options.goesOn) m_chunkBytes = captureBytesOf(*m_connection, session);
         m_checkpointer.emplace(m_options.path, *m_connection);
         if (m_options.durable) {
             m_sync.emplace(m_options.path, m_options.onNotDurable);

@@ -34,7 +34,7 @@ constexpr ErrorCode lastWord(ErrorCode) {
     return ErrorCode::Internal;
 }
 constexpr Subject::Kind lastWord(Subject::Kind) {
-    return Subject::Kind::Loss;
+    return Subject::Kind::Capture;
 }
 
 template <class T>

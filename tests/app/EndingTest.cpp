@@ -38,6 +38,16 @@ TEST_F(Ending, CtrlCStopsCleanlyAndKeepsTheSession) {
     }
 }
 
+TEST_F(Ending, CtrlCDoesNotWaitForAValidation) {
+    const auto process = endless({"--json", "--set", "validation-every=21", "--set", "validation-tokens=100000000"});
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    process->send(SIGINT);
+    const auto finished = process->wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    EXPECT_TRUE(Json::parse(finished.out)["val_loss"].is_null());
+    EXPECT_EQ(newest()["state"], "stopped");
+}
+
 TEST_F(Ending, ASecondCtrlCEndsAtOnce) {
     const auto process = endless();
     const auto begin = std::chrono::steady_clock::now();

@@ -31,6 +31,11 @@ protected:
     }
 };
 
+TEST_F(LrRangeCommand, RefusesSettingsThatItMakesItself) {
+    for (const char* setting : {"steps=25", "lr=0.01", "min-lr=0.001", "schedule=constant"})
+        expectRefused(sweep({"--set", setting}), {setting, "a sweep"}, kBadInput);
+}
+
 TEST_F(LrRangeCommand, PrintsTheCurveAndARateWithinTheSweep) {
     const auto finished = sweep({"--low", "1e-5", "--high", "10", "--steps", "120", "--json"});
     ASSERT_EQ(finished.exitCode, 0) << finished.err;

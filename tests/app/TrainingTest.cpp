@@ -2,6 +2,8 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "core/base/Utf8.h"
@@ -10,6 +12,7 @@
 namespace stepscope::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class Training : public CliFixture {};
@@ -143,6 +146,18 @@ TEST_F(Training, ResumesWithTheIdenticalLosses) {
     EXPECT_EQ(shown["config"]["layers"], 1);
 }
 
+TEST_F(Training, WhoseLastUpdateBrokeTheWeightsHasFailed) {
+    const Finished finished = cli(tiny({"--steps", "1", "--set", "epsilon=0", "--set", "batch-size=1", "--json"}));
+    EXPECT_EQ(finished.exitCode, kTraining) << finished.err;
+    EXPECT_EQ(newest()["state"], "failed");
+}
+
+TEST_F(Training, ThatIsResumedRefusesFlipsBehindItsEnd) {
+    train({"--steps", "3", "--checkpoint-every", "3"});
+    expectRefused(cli({"train", "--resume", "1", "--steps", "6", "--db", database(), "--flip", "500:attention=manual"}),
+                  {"500:attention=manual", "step 6"}, kBadInput);
+}
+
 TEST_F(Training, ListsTheCheckpointsOfASessionAndDeletesOneByItsStep) {
     const auto id = std::to_string(train({"--checkpoint-every", "6", "--set", "validation-every=6"})["session"].get<std::int64_t>());
     const auto list = [&] { return Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out); };
@@ -151,6 +166,13 @@ TEST_F(Training, ListsTheCheckpointsOfASessionAndDeletesOneByItsStep) {
     const std::string folder = list()[0]["path"];
     EXPECT_THAT(cli({"checkpoint", "list", id, "--db", database()}).out, HasSubstr("2 checkpoints, "));
     expectRefused(cli({"checkpoint", "delete", id, "7", "--db", database()}), {"no checkpoint of step 7"}, kNotFound);
+    const std::string state = folder + "/state.json";
+    std::filesystem::rename(state, state + ".away");
+    std::ofstream(state) << "{";
+    EXPECT_EQ(list().size(), 2u) << "one that is damaged does not hide the other";
+    EXPECT_THAT(list()[0]["error"].get<std::string>(), HasSubstr("state.json"));
+    EXPECT_THAT(cli({"checkpoint", "list", id, "--db", database()}).out, AllOf(HasSubstr("2 checkpoints, "), HasSubstr("state.json")));
+    std::filesystem::rename(state + ".away", state);
     expectRefused(cli({"checkpoint", "delete", id, "six", "--db", database()}), {"STEP", "six"}, kBadInput);
     const auto gone = cli({"checkpoint", "delete", id, "6", "--db", database()});
     EXPECT_EQ(gone.exitCode, 0) << gone.err;

@@ -67,8 +67,8 @@ public:
         }
         return result;
     }
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override {
-        return m_program->evaluate(state, batches, tokens);
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended) override {
+        return m_program->evaluate(state, batches, tokens, ended);
     }
     void shareWith(DataParallel* others) override { m_program->shareWith(others); }
     void subscribe(GradientSubscriber* subscriber) override { m_program->subscribe(subscriber); }

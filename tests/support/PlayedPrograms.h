@@ -30,9 +30,9 @@ public:
         const auto found = m_by.step.find(m_value);
         return found == m_by.step.end() ? make() : found->second(make);
     }
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override {
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens, const Ended& ended) override {
         m_by.validation();
-        return m_real->evaluate(state, batches, tokens);
+        return m_real->evaluate(state, batches, tokens, ended);
     }
     void shareWith(DataParallel* others) override { m_real->shareWith(others); }
     void subscribe(GradientSubscriber* subscriber) override { m_real->subscribe(subscriber); }

@@ -136,13 +136,18 @@ private:
 
     void lookAtDisk(const std::string& database) {
         DiskFacts& disk = m_found.disk;
-        disk.place = fs::path(database).parent_path().string();
+        disk.place = fs::absolute(fs::path(database)).parent_path().string();
         disk.freeBytes = freeSpaceAt(disk.place);
         const RunConfig& config = m_request.config;
         const CheckpointPlan planned =
             planCheckpoints(0, config.steps, config.checkpointEvery, config.checkpointAtEnd == "on" && config.schedule != "range-test", config.keep,
                             config.keepsBest());
-        const double all = static_cast<double>(checkpointBytes(m_found.memory.parameters)) * static_cast<double>(planned.kept);
+        const double one = static_cast<double>(checkpointBytes(m_found.memory.parameters)), all = one * static_cast<double>(planned.kept);
+        m_facts.oneCheckpointBytes = one;
+        if (disk.freeBytes >= 0 && planned.kept > 0 && one > static_cast<double>(disk.freeBytes))
+            m_found.problems.push_back(fmt::format("One checkpoint of this run takes {}, and {} are free in {}.",
+                                                   format::bytes({static_cast<std::int64_t>(std::min(one, 9e18))}), format::bytes({disk.freeBytes}),
+                                                   disk.place));
         disk.checkpointBytes = static_cast<std::int64_t>(std::min(all, 9e18));
         m_facts.checkpointBytes = all;
         if (disk.freeBytes >= 0) m_facts.freeDiskBytes = static_cast<double>(disk.freeBytes);

@@ -7,13 +7,14 @@
 
 namespace stepscope {
 
-std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens) {
-    const std::int64_t steps = plan.config.steps;
-    if (plan.validation.everySteps > 0) return (steps + plan.validation.everySteps - 1) / plan.validation.everySteps;
+std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens, std::int64_t done) {
+    const std::int64_t steps = plan.config.steps, every = plan.validation.everySteps;
+    if (steps <= done) return 0;
+    if (every > 0) return steps / every - done / every + (steps % every != 0 ? 1 : 0);
     if (!plan.validation.everyEpoch || trainTokens <= 0) return 0;
-    const double tokens =
-        static_cast<double>(steps) * static_cast<double>(plan.batchSize) * static_cast<double>(plan.context) * static_cast<double>(plan.accumulation);
-    return static_cast<std::int64_t>(std::ceil(tokens / static_cast<double>(trainTokens)));
+    const double tokens = static_cast<double>(plan.batchSize) * static_cast<double>(plan.context) * static_cast<double>(plan.accumulation);
+    const auto epochs = [&](std::int64_t step) { return static_cast<double>(step) * tokens / static_cast<double>(trainTokens); };
+    return static_cast<std::int64_t>(std::ceil(epochs(steps)) - std::floor(epochs(done)));
 }
 
 std::int64_t checkpointsOf(const RunConfig& config, std::int64_t done) {

@@ -17,8 +17,8 @@ struct TimeEstimate {
     std::string disturbed;                   // who took the processors meanwhile (StepsTiming::disturbedBy); empty = nobody
 };
 
-// Validations that a run of config.steps makes, the one at its end included. trainTokens: of the data.
-std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens);
+// Validations that a run of config.steps makes from step done + 1 on, the one at its end included. trainTokens: of the data.
+std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens, std::int64_t done = 0);
 // Checkpoints that a run writes from step done + 1 on, the one at its end included.
 std::int64_t checkpointsOf(const RunConfig& config, std::int64_t done = 0);
 TimeEstimate estimateTime(const StepsTiming& timing);

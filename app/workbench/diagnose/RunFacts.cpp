@@ -25,8 +25,9 @@ Status addRunFacts(const std::string& database, std::int64_t session, AdviceFact
         return makeError(ErrorCode::BadInput, fmt::format("Session {} is no run, and has no steps to learn from.", session))
             .about(Subject::Kind::Session, std::to_string(session));
     Thinned<LrRangePoint> curve;
-    std::int64_t normed = 0, clipped = 0;
-    const double norm = clipNorm(*info->config);
+    std::int64_t clipped = 0;
+    RunConfig config = *info->config;
+    double norm = clipNorm(config);
     for (std::int64_t from = 0;;) {
         const auto events = (*reader)->events(session, from, kPage);
         if (!events) return events.error();
@@ -36,18 +37,23 @@ Status addRunFacts(const std::string& database, std::int64_t session, AdviceFact
             if (const auto* done = std::get_if<StepDone>(&event)) {
                 curve.add({done->learningRate, done->loss});
                 ++facts.stepsMade;
-                if (!std::isfinite(done->gradientNorm)) continue;
-                ++normed;
                 clipped += norm > 0 && done->gradientNorm > norm ? 1 : 0;
+            } else if (const auto* applied = std::get_if<SwitchApplied>(&event)) {
+                config.switches[applied->id] = applied->to;
+                norm = clipNorm(config);
             } else if (const auto* changed = std::get_if<StateChanged>(&event)) {
                 facts.brokeDown = changed->state == RunState::Failed && changed->code == ErrorCode::Training;
             }
         }
     }
-    if (norm > 0 && normed > 0) facts.clippedShare = static_cast<double>(clipped) / static_cast<double>(normed);
+    if (norm > 0 && facts.stepsMade > 0) {
+        facts.clippedShare = static_cast<double>(clipped) / static_cast<double>(facts.stepsMade);
+        facts.clippedAt = norm;
+    }
     if (info->config->schedule == "range-test") return {};  // its rate is too high on purpose, at its end
     const bool fromTheStart = info->firstStep == 0 && info->config->data != "random" && info->vocabulary > 0;
-    facts.rate = findRateTrouble(curve.values(), fromTheStart ? std::log(static_cast<double>(info->vocabulary)) : kUnknown, curve.every());
+    facts.rate =
+        findRateTrouble(curve.values(), fromTheStart ? std::log(static_cast<double>(info->vocabulary)) : kUnknown, curve.every(), info->firstStep);
     return {};
 }
 

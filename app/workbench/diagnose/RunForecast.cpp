@@ -21,11 +21,10 @@ std::string clockTime(double seconds) {
 }  // namespace
 
 StoredForecast forecastFrom(const TimedSteps& timed, const RunPlan& plan, std::int64_t trainTokens, std::int64_t done) {
-    RunPlan rest = plan;
-    rest.config.steps = std::max<std::int64_t>(0, plan.config.steps - done);
-    double besides = std::isfinite(timed.validationMs) ? timed.validationMs * static_cast<double>(validationsOf(rest, trainTokens)) : 0;
+    const std::int64_t left = std::max<std::int64_t>(0, plan.config.steps - done);
+    double besides = std::isfinite(timed.validationMs) ? timed.validationMs * static_cast<double>(validationsOf(plan, trainTokens, done)) : 0;
     if (std::isfinite(timed.checkpointMs)) besides += timed.checkpointMs * static_cast<double>(checkpointsOf(plan.config, done));
-    const auto of = [&](double ms) { return (static_cast<double>(rest.config.steps) * ms + besides) / 1e3; };
+    const auto of = [&](double ms) { return (static_cast<double>(left) * ms + besides) / 1e3; };
     return {.source = timed.session > 0 ? fmt::format("session {}", timed.session) : fmt::format("{} timed steps", timed.steps),
             .seconds = of(timed.ms),
             .low = of(timed.lowMs),

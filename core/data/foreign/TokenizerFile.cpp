@@ -48,24 +48,60 @@ std::string whyNotByteLevel(const TokenizerJson& all) {
     return addsTokens(partOf(all, "post_processor")) ? "its post_processor adds tokens" : "";
 }
 
+std::string moreTokens() {
+    return fmt::format("it has added tokens beside {}", kEndOfText);
+}
+
+Error brokenFile(const std::string& name, const std::string& what) {
+    return makeError(ErrorCode::Damaged, fmt::format("{} cannot be read: {}.", name, what));
+}
+
+Error anotherKind(const std::string& name, const std::string& why) {
+    return makeError(ErrorCode::Unsupported, fmt::format("{} is no tokenizer of GPT-2's kind: {}.", name, why));
+}
+
+Result<TokenizerJson> objectIn(std::string_view text, const std::string& name) {
+    if (nestsDeeper(text)) return brokenFile(name, "its brackets nest deeper than those of any tokenizer");
+    auto all = TokenizerJson::parse(text, nullptr, false);
+    if (!all.is_object()) return brokenFile(name, "it is not a JSON object");
+    return all;
+}
+
 }  // namespace
 
+Status checkTokenizerSettings(std::string_view settings, const std::string& name) {
+    const auto all = objectIn(settings, name);
+    if (!all) return all.error();
+    for (const char* key : {"add_prefix_space", "add_bos_token", "add_eos_token"})
+        if (isTrue(*all, key)) return anotherKind(name, fmt::format("it sets {}", key));
+    const TokenizerJson& added = partOf(*all, "added_tokens_decoder");  // by their ids
+    if (added.is_object())
+        for (const TokenizerJson& token : added)
+            if (partOf(token, "content") != kEndOfText) return anotherKind(name, moreTokens());
+    return {};
+}
+
+Status checkAddedTokens(std::string_view added, const std::string& name) {
+    const auto all = objectIn(added, name);
+    if (!all) return all.error();
+    for (const auto& [token, id] : all->items())
+        if (token != kEndOfText) return anotherKind(name, moreTokens());
+    return {};
+}
+
 Result<BytePairTexts> parseTokenizerFile(std::string_view text, const std::string& name) {
-    const auto broken = [&](const std::string& what) { return makeError(ErrorCode::Damaged, fmt::format("{} cannot be read: {}.", name, what)); };
-    if (nestsDeeper(text)) return broken("its brackets nest deeper than those of any tokenizer");
-    const auto all = TokenizerJson::parse(text, nullptr, false);
-    if (!all.is_object()) return broken("it is not a JSON object");
-    if (const std::string why = whyNotByteLevel(all); !why.empty())
-        return makeError(ErrorCode::Unsupported, fmt::format("{} is no tokenizer of GPT-2's kind: {}.", name, why));
+    const auto broken = [&](const std::string& what) { return brokenFile(name, what); };
+    const auto read = objectIn(text, name);
+    if (!read) return read.error();
+    const TokenizerJson& all = *read;
+    if (const std::string why = whyNotByteLevel(all); !why.empty()) return anotherKind(name, why);
     const TokenizerJson& model = partOf(all, "model");
     TokenizerJson vocabulary = partOf(model, "vocab");
     const TokenizerJson& merges = partOf(model, "merges");
     if (!vocabulary.is_object() || !merges.is_array()) return broken("its model lacks vocab or merges");
     if (const TokenizerJson& added = partOf(all, "added_tokens"); added.is_array())
         for (const TokenizerJson& token : added) {
-            if (partOf(token, "content") != kEndOfText)
-                return makeError(ErrorCode::Unsupported,
-                                 fmt::format("{} is no tokenizer of GPT-2's kind: it has added tokens beside {}.", name, kEndOfText));
+            if (partOf(token, "content") != kEndOfText) return anotherKind(name, moreTokens());
             vocabulary[kEndOfText] = partOf(token, "id");
         }
     // Older versions write "left right", newer ones a pair.

@@ -12,4 +12,9 @@ namespace stepscope {
 // Damaged: no such JSON; Unsupported: another kind of tokenizer, by the part that differs. `name` is the file's, for sentences.
 Result<BytePairTexts> parseTokenizerFile(std::string_view text, const std::string& name);
 
+// What stands beside vocab.json and merges.txt must ask for nothing that they do not say: Unsupported by name where it does. `settings` is a
+// tokenizer_config.json, `added` an added_tokens.json.
+Status checkTokenizerSettings(std::string_view settings, const std::string& name);
+Status checkAddedTokens(std::string_view added, const std::string& name);
+
 }  // namespace stepscope

@@ -58,6 +58,22 @@ bool idsAreBytes(const Tokenizer& tokenizer) {
     return ids.ok() && bytes.ok() && *ids == *bytes;
 }
 
+// transformers reads more than the two files, and would cut texts otherwise where it says so.
+Status checkBeside(const std::string& folder) {
+    const auto check = [&](const char* file, std::size_t most, const auto& allows) -> Status {
+        const std::string path = folder + "/" + file;
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored)) return {};
+        const auto text = wholeText(path, most);
+        if (!text) return text.error();
+        return allows(*text, path);
+    };
+    if (const Status plain = check("tokenizer_config.json", kLargestTexts, checkTokenizerSettings); !plain) return plain;
+    if (const Status plain = check("added_tokens.json", kLargestTexts, checkAddedTokens); !plain) return plain;
+    return check("tokenizer.json", kLargestTokenizerFile,
+                 [](const std::string& text, const std::string& path) { return parseTokenizerFile(text, path).status(); });
+}
+
 Result<BytePairTexts> textsIn(const std::string& folder, const std::string& vocabularyPath, const std::string& mergesPath) {
     namespace fs = std::filesystem;
     std::error_code ignored;
@@ -70,6 +86,7 @@ Result<BytePairTexts> textsIn(const std::string& folder, const std::string& voca
     auto vocabulary = wholeText(vocabularyPath), merges = wholeText(mergesPath);
     if (!vocabulary) return vocabulary.error();
     if (!merges) return merges.error();
+    if (const Status plain = checkBeside(folder); !plain) return plain.error();
     return BytePairTexts{std::move(*vocabulary), std::move(*merges)};
 }
 

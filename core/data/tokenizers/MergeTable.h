@@ -16,13 +16,12 @@ public:
         std::int32_t rank = 0, merged = 0;
     };
 
-    // Ids are not negative. Of a pair that is there already the first one stays.
+    // Ids are not negative. Of a pair that is there already the last one stays, as in Hugging Face's tokenizers.
     void add(std::int32_t left, std::int32_t right, Merge merge) {
         if (2 * (m_count + 1) > m_slots.size()) grow();
         Slot& slot = m_slots[placeOf(pairOf(left, right))];
-        if (slot.pair != kFree) return;
+        if (slot.pair == kFree) ++m_count;
         slot = {pairOf(left, right), merge};
-        ++m_count;
     }
     const Merge* find(std::int32_t left, std::int32_t right) const {
         const Slot& slot = m_slots[placeOf(pairOf(left, right))];

@@ -89,18 +89,15 @@ Status headIsTheTable(const ForeignModel& model, const std::string& config) {
 void findTokenizer(ForeignModel& model) {
     std::error_code ignored;
     const auto has = [&](const char* name) { return fs::exists(fs::path(model.place) / name, ignored); };
-    if (has(kVocabularyFile) && has(kMergesFile)) {
-        model.tokenizer = model.place;
-        return;
-    }
+    const bool both = has(kVocabularyFile) && has(kMergesFile);
     model.whyNoTokenizer = fmt::format("{} has no tokenizer ({} and {}, or tokenizer.json).", model.place, kVocabularyFile, kMergesFile);
-    if (!has("tokenizer.json")) return;
-    // Another program's kind is no tokenizer here, and nothing is wrong with the weights beside it.
-    const auto alone = tokenizerOfFolder(model.place, false);
-    if (alone)
+    if (!both && !has("tokenizer.json")) return;
+    // Another program's kind is no tokenizer here, and nothing is wrong with the weights beside it. Two damaged files are told where they are read.
+    const auto own = tokenizerOfFolder(model.place, false);
+    if (own || (both && own.error().code != ErrorCode::Unsupported))
         model.tokenizer = model.place;
     else
-        model.whyNoTokenizer = alone.error().sentence;
+        model.whyNoTokenizer = own.error().sentence;
 }
 
 Result<ForeignModel> openFolder(const std::string& folder) {

@@ -36,6 +36,17 @@ struct EventTeeTest : ::testing::Test {
     }
 };
 
+TEST_F(EventTeeTest, SpeedIsOfTokensThatEachStepHadWhereTheirNumberChanged) {
+    for (int i = 1; i <= 40; ++i) {
+        StepDone done;
+        done.step = i;
+        done.tokens = i <= 30 ? 100 : 800;
+        done.duration = TimeNs{i <= 30 ? 10'000'000 : 80'000'000};
+        tee.publish(done);
+    }
+    EXPECT_DOUBLE_EQ(tee.summary().tokensPerSecond, 10'000);
+}
+
 TEST_F(EventTeeTest, SumsARunUpByItsMedianStepItsLossesAndWhatItTook) {
     for (int i = 1; i <= 9; ++i) step(i, i <= 3 ? 100 : 10 + i, 4.0 / i);
     tee.publish(ValidationDone{9, {}, TimeNs::fromSeconds(0.25), 0.5});

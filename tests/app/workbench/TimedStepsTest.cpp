@@ -67,6 +67,13 @@ TEST(TimedSteps, CountTheCheckpointsThatARunWouldWrite) {
     const TimedSteps kept{.steps = 5, .ms = 10, .lowMs = 9, .highMs = 12, .checkpointMs = 500};
     EXPECT_NEAR(forecastFrom(kept, timing->plan, timing->trainTokens).seconds, 100 * 0.010 + 4 * 0.5, 1e-9);
     EXPECT_NEAR(forecastFrom(kept, timing->plan, timing->trainTokens, 60).seconds, 40 * 0.010 + 2 * 0.5, 1e-9);
+    RunPlan validates = timing->plan;
+    validates.config.steps = 150;
+    validates.validation.everySteps = 100;
+    EXPECT_EQ(validationsOf(validates, timing->trainTokens), 2) << "at 100 and at the end";
+    EXPECT_EQ(validationsOf(validates, timing->trainTokens, 50), 2) << "of a run that goes on, those that it still makes";
+    EXPECT_EQ(validationsOf(validates, timing->trainTokens, 100), 1);
+    EXPECT_EQ(validationsOf(validates, timing->trainTokens, 150), 0);
     request.config.checkpointEvery = 0;
     request.config.checkpointAtEnd = "off";
     const auto without = timeSteps(machine, request, {}, no);

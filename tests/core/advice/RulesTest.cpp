@@ -209,6 +209,28 @@ TEST(Rules, SpeakAtTheirThresholdAndNotJustBelowIt) {
     }
 }
 
+TEST(Rules, OfClippingAndRatesSpeakOfWhatTheRunDid) {
+    AdviceFacts facts = quiet();
+    facts.clippedShare = 1;
+    facts.stepsMade = 500;
+    facts.clippedAt = facts.plan.maxNorm / 2;
+    EXPECT_FALSE(spoken(facts).contains("clips-always")) << "what is set now bounds less than what the run had";
+    facts.clippedAt = facts.plan.maxNorm * 2;
+    for (const Finding& found : findings(facts)) {
+        if (found.rule != "clips-always") continue;
+        EXPECT_EQ(found.evidence.back().value, facts.clippedAt);
+    }
+    EXPECT_TRUE(spoken(facts).contains("clips-always"));
+    facts = quiet();
+    facts.plan.config.lr = 1;
+    EXPECT_TRUE(spoken(facts).contains("rate-unusual"));
+    facts.plan.config.schedule = "range-test";
+    EXPECT_FALSE(spoken(facts).contains("rate-unusual")) << "its rate is too high on purpose";
+    facts = quiet();
+    facts.checkpointBytes = facts.oneCheckpointBytes = 2e12;
+    EXPECT_FALSE(spoken(facts).contains("checkpoint-room")) << "keeping fewer than one helps nobody";
+}
+
 TEST(Rules, HaveACaseEachAndAnIdOfTheirOwn) {
     std::set<std::string> ids, tried;
     for (const Rule& rule : rules()) EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;

@@ -101,6 +101,11 @@ TEST(RateDiagnosis, APlateauThatOnlyTheDecayEndsMeansDecayEarlier) {
         EXPECT_NE(said->find("decay earlier"), std::string::npos) << *said;
         EXPECT_NE(said->find("stood still at 2"), std::string::npos) << *said;
     }
+    const auto whole = diagnoseRate(run("trapezoid", 4000, 0, 1, story), kUntrained),
+               later = diagnoseRate(run("trapezoid", 4000, 0, 1, story), kUntrained, 1, 5000);
+    ASSERT_TRUE(whole && later);
+    EXPECT_NE(whole->find("up to step 3288"), std::string::npos) << *whole;
+    EXPECT_NE(later->find("up to step 8288"), std::string::npos) << *later << ": a run that goes on counts as it did";
     EXPECT_FALSE(diagnoseRate(run("trapezoid", 4000, 0.5, 1, story), kUntrained)) << "under this noise nobody can tell a plateau";
     EXPECT_FALSE(diagnoseRate(run("trapezoid", 4000, 0.05, 1, [&](double p) { return story(p) - 0.3 * p; }), kUntrained)) << "it still fell";
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "TemporaryFolder.h"
@@ -10,6 +11,7 @@
 namespace stepscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // The bytes and a few merges over them, with a token between documents.
@@ -131,6 +133,48 @@ TEST(FolderTokenizer, OfOneFileIsTheSameAndOfAnotherKindIsRefusedByWhatDiffers) 
         ASSERT_FALSE(refused.ok()) << where;
         EXPECT_THAT(refused.error().sentence, HasSubstr("tokenizer.json")) << where;
     }
+}
+
+TEST(FolderTokenizer, WhatStandsBesideTheTwoFilesAndWouldCutTextsOtherwiseIsRefusedByName) {
+    const testing::TemporaryFolder folder;
+    folder.write("vocab.json", ownTexts().vocabulary);
+    folder.write("merges.txt", ownTexts().merges);
+    struct Beside {
+        const char *file, *text, *differs;  // null: nothing does
+    };
+    for (const auto& [file, text, differs] : std::initializer_list<Beside>{
+             {"tokenizer_config.json", R"({"add_prefix_space": false, "add_bos_token": false, "model_max_length": 1024})", nullptr},
+             {"tokenizer_config.json", R"({"added_tokens_decoder": {"260": {"content": "<|endoftext|>"}}})", nullptr},
+             {"tokenizer_config.json", R"({"add_prefix_space": true})", "add_prefix_space"},
+             {"tokenizer_config.json", R"({"add_bos_token": true})", "add_bos_token"},
+             {"tokenizer_config.json", R"({"added_tokens_decoder": {"261": {"content": "[PAD]"}}})", "added tokens"},
+             {"tokenizer_config.json", "[]", "JSON object"},
+             {"added_tokens.json", R"({"<|endoftext|>": 260})", nullptr},
+             {"added_tokens.json", R"({"[PAD]": 261})", "added tokens"},
+             {"tokenizer.json", R"({"model": {"type": "WordPiece"}})", "no BPE"}}) {
+        folder.write(file, text);
+        const auto made = tokenizerOfFolder(folder.path(), false);
+        if (differs == nullptr) {
+            EXPECT_TRUE(made.ok()) << text;
+        } else {
+            ASSERT_FALSE(made.ok()) << text;
+            EXPECT_THAT(made.error().sentence, AllOf(HasSubstr(file), HasSubstr(differs)));
+        }
+        std::filesystem::remove(folder.path() + "/" + file);
+    }
+}
+
+// As Hugging Face's tokenizers have it: "abc" with these three is a and bc.
+TEST(FolderTokenizer, OfAMergeThatIsThereTwiceTheLastOneCounts) {
+    const testing::TemporaryFolder folder;
+    auto vocabulary = nlohmann::json::parse(ownTexts().vocabulary);
+    const auto count = vocabulary.size();
+    vocabulary["bc"] = count;
+    folder.write("vocab.json", vocabulary.dump());
+    folder.write("merges.txt", "#version: 0.2\na b\nb c\na b\n");
+    const auto twice = tokenizerOfFolder(folder.path(), false);
+    ASSERT_TRUE(twice.ok()) << twice.error().sentence;
+    EXPECT_EQ(idsBy(**twice, "abc"), (std::vector<std::int32_t>{vocabulary["a"], static_cast<std::int32_t>(count)}));
 }
 
 TEST(FolderTokenizer, RefusesDamagedFilesAndNamesThem) {

@@ -65,7 +65,10 @@ TEST(TimePrediction, OfBlocksRunAgainAddsTheirForwardPass) {
     again.recompute.everyKthBlock = 1;
     const auto told = predictTime(plan(), again, kSizes, kTimes, peaks());
     ASSERT_TRUE(told.known);
-    EXPECT_NEAR(told.ms, 100 + 40 * (stepWork(again, kSizes).products / stepWork(plan(), kSizes).products - 1), 1e-9);
+    const StepWork more = stepWork(again, kSizes), before = stepWork(plan(), kSizes);
+    const double attention = (more.attention - before.attention) / peaks().of(plan().precision) * 1e3;
+    EXPECT_GT(attention, 0) << "it is computed again too";
+    EXPECT_NEAR(told.ms, 100 + 40 * (more.products / before.products - 1) + attention, 1e-9);
 }
 
 // Of an update that moves 7 floats a weight and one for the norm in 8 of its 10 ms.
@@ -127,6 +130,7 @@ TEST(TimePrediction, OfAnythingElseIsSilent) {
     };
     EXPECT_TRUE(silent([](RunPlan&) {})) << "nothing differs";
     EXPECT_TRUE(silent([](RunPlan& p) { p.execution = Execution::Planned; }));
+    EXPECT_TRUE(silent([](RunPlan& p) { p.recompute.attentionOnly = true; })) << "what attention costs a second time no product tells";
     EXPECT_TRUE(silent([](RunPlan& p) { p.hostMemory = HostMemory::System; }));
     EXPECT_TRUE(silent([](RunPlan& p) { p.optimizer = OptimizerKind::Loop; }));
     EXPECT_TRUE(silent([](RunPlan& p) { p.padding.multiple = 64; }));

@@ -12,7 +12,7 @@ struct CountingProgram final : StepProgram {
     void shareWith(DataParallel*) override {}
     void subscribe(GradientSubscriber*) override {}
     StepResult step(TrainState&, const BatchSource&, double) override { return {}; }
-    double evaluate(const TrainState&, const BatchSource&, std::int64_t) override { return 0; }
+    double evaluate(const TrainState&, const BatchSource&, std::int64_t, const Ended&) override { return 0; }
     const ProgramReport& report() const override { return words; }
     ProgramReport words;
     ProgramParts parts;

@@ -255,6 +255,11 @@ TEST_F(ForeignWeights, SaysWhatItKnowsOfItsTokenizer) {
     const auto texts = bytePairTexts(*byteTokenizer()).value();
     write("vocab.json", texts.vocabulary);
     write("merges.txt", texts.merges);
+    EXPECT_THAT(openForeignModel(folder())->whyNoTokenizer, HasSubstr("BPE")) << "other programs read tokenizer.json first";
+    write("tokenizer_config.json", R"({"add_prefix_space": true})");
+    fs::remove(folder() + "/tokenizer.json");
+    EXPECT_THAT(openForeignModel(folder())->whyNoTokenizer, HasSubstr("add_prefix_space"));
+    fs::remove(folder() + "/tokenizer_config.json");
     const auto with = openForeignModel(folder());
     ASSERT_TRUE(with.ok());
     EXPECT_EQ(tokenizerOf(*with, true).value()->name(), "byte");

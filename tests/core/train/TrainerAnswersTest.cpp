@@ -1,4 +1,5 @@
 // What the loop says to a person who asks for what cannot be, or for what is done already. Nothing that was asked for ends in silence.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -117,7 +118,11 @@ TEST_F(SavingTwice, AtOneStepSaysWhereTheFirstIsAndWritesNothing) {
     EXPECT_TRUE(linesOf(trainer, LogLevel::Error).empty());
     std::vector<std::string> kept;
     for (const auto& line : linesOf(trainer, LogLevel::Info))
-        if (line.text.find("is kept already") != std::string::npos) kept.push_back(line.text);
+        if (line.text.find("is kept already") != std::string::npos) {
+            kept.push_back(line.text);
+            EXPECT_EQ(line.subject.kind, Subject::Kind::Checkpoint);
+            EXPECT_THAT(line.text, ::testing::HasSubstr(" in " + line.subject.name + ".")) << "who waits for it finds it there";
+        }
     EXPECT_EQ(kept, (std::vector<std::string>{"Step 5 is kept already in " + (folder / "step-0000005").string() + ".",
                                               "Step 7 is kept already in " + (folder / "step-0000007").string() + "."}));
 }

@@ -74,6 +74,19 @@ TEST(Validation, ReadsAsManyTokensWhateverBatchAndContextAre) {
     EXPECT_EQ(counting->read, 2 * 12) << "at least a sequence";
 }
 
+TEST(Validation, IsBrokenOffBetweenTwoBatchesWhereThatIsAsked) {
+    for (const std::string& fusion : {std::string("off"), std::string("step")}) {
+        RunConfig config = testing::tinyConfig(theRegistry());
+        config.switches["fusion"] = fusion;
+        TrainState state = TrainState::initialise(theRegistry().modelShape(config, 61), 1);
+        const auto program = testing::programOver(state, theRegistry(), config);
+        int asked = 0;
+        EXPECT_TRUE(std::isnan(program->evaluate(state, *testing::tinyBatches(), 100'000, [&] { return ++asked == 3; }))) << fusion;
+        EXPECT_EQ(asked, 3) << fusion;
+        EXPECT_EQ(program->evaluate(state, *testing::tinyBatches(), 96, [] { return false; }), program->evaluate(state, *testing::tinyBatches(), 96));
+    }
+}
+
 TEST(Validation, MoreTokensAreOtherPlaces) {
     const auto batches = testing::tinyBatches();
     TrainState state = trainedState();

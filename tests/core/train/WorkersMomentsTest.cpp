@@ -143,6 +143,34 @@ TEST(WorkersMoments, AFlipDealsThemOutAndBringsThemTogetherAndLosesNothing) {
     }
 }
 
+// The others have gone on to the next boundary, where they hear of the flip.
+TEST(WorkersMoments, AFlipThatDealsThemOutWhileACheckpointWaitsForRoomGivesThatOneUpAndTheRunGoesOn) {
+    const Folder folder;
+    std::filesystem::create_directories(folder.file(""));
+    std::ofstream(folder.file("in-the-way")) << "a file";
+    RunConfig config = tinyRun(10, kWhole);
+    config.checkpointEvery = 4;
+    MomentWorkers workers(config);
+    workers[0].setup.checkpointFolder = folder.file("in-the-way/checkpoints");
+    int asked = 0;
+    workers[0].setup.room = [&] {
+        if (++asked == 4) workers[0].commands.push(Flip{"zero", kDealt});
+        if (asked < 12) return std::int64_t{1000};
+        std::filesystem::remove(folder.file("in-the-way"));
+        return std::int64_t{1} << 40;
+    };
+    const auto outcomes = workers.run();
+    for (const auto& outcome : outcomes) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    EXPECT_EQ(outcomes[0].lostCheckpoints, 1);
+    for (const int rank : {0, 1}) EXPECT_EQ(workers[rank].sink.all<SwitchApplied>().size(), 1u);
+    ASSERT_EQ(workers[0].sink.all<CheckpointSaved>().size(), 1u);
+    EXPECT_EQ(workers[0].sink.all<CheckpointSaved>()[0].step, 8);
+    EXPECT_EQ(workers.losses(), lossesOfWhole(10));
+    bool said = false;
+    for (const auto& line : workers[0].sink.all<LogLine>()) said = said || line.text.find("The checkpoint of step 4 is not written") == 0;
+    EXPECT_TRUE(said);
+}
+
 TEST(WorkersMoments, ARunThatBreaksDownKeepsItsLastGoodStepWhole) {
     const Folder folder;
     RunConfig config = tinyRun(500, kDealt);

@@ -22,7 +22,7 @@ std::string said(const std::string& variables, const std::string& words) {
     std::array<FILE*, 2> pipes{};
     for (std::size_t rank = 0; rank < 2; ++rank)
         pipes[rank] = popen(fmt::format("RANK={} WORLD_SIZE=2 LOCAL_RANK={} LOCAL_WORLD_SIZE=2 {} timeout 60 {} {} 2>&1", rank, rank, variables,
-                                        STEPSCOPE_WORKER_PEER, words)
+                                        words.starts_with("sh ") ? "" : STEPSCOPE_WORKER_PEER, words)
                                 .c_str(),
                             "r");
     std::string all;
@@ -62,6 +62,18 @@ TEST_F(LeftForOthers, IsFoundByAllWhoAreStartedAnewInTheSameRunAndByNoOther) {
     EXPECT_EQ(started("a", 1, "leave"), "left: a word\nleft: a word\n");
     EXPECT_EQ(started("a", 2, "left"), "left: a word\nleft: a word\n");
     EXPECT_EQ(started("b", 2, "left"), "left: nothing\nleft: nothing\n");
+}
+
+// Addresses of the first time, and what was said there, are in the agent's store all the while; one of the two is late.
+TEST_F(LeftForOthers, WorkersMeetAnewEachTimeThatTheirScriptTrains) {
+    const std::string all = fmt::format("sh -c '{0} all; sleep $RANK; {0} all; {0} all'", STEPSCOPE_WORKER_PEER);
+    const std::string heard = started("several", 0, all);
+    const auto said = [&](const char* what) {
+        int count = 0;
+        for (std::size_t at = heard.find(what); at != std::string::npos; at = heard.find(what, at + 1)) ++count;
+        return count;
+    };
+    EXPECT_EQ(said("0;xxx1;"), 6) << heard;
 }
 
 TEST(LeftNowhere, WorkersWithoutAnAgentKeepNothing) {
