@@ -34,7 +34,7 @@ void Stage::follow(LiveFeed& feed) {
         showText();
     });
     connect(&feed, &LiveFeed::textGenerated, this, [this, &feed](const TextGenerated& text) {
-        if (&feed == &shown()) m_panels.textPage.setText(text);
+        if (&feed == &shown()) m_panels.textPage.setText(asShown(text));
     });
 }
 
@@ -63,7 +63,13 @@ void Stage::bind() {
 
 void Stage::showText() {
     m_panels.textPage.clear();
-    if (const auto& text = shown().history()->text()) m_panels.textPage.setText(*text);
+    if (const auto& text = shown().history()->text()) m_panels.textPage.setText(asShown(*text));
+}
+
+// Nobody writes on at a text of a replay, wherever in it one looks.
+TextGenerated Stage::asShown(TextGenerated text) const {
+    text.complete = text.complete || m_replaying;
+    return text;
 }
 
 void Stage::setMachine(const QString& host) {

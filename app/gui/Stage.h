@@ -12,6 +12,7 @@ class LivePage;
 class LogPanel;
 class TextPage;
 class TransportBar;
+struct TextGenerated;
 
 class Stage : public QObject {
     Q_OBJECT
@@ -44,6 +45,7 @@ private:
     void bind();
     void showTitle();
     void showText();
+    TextGenerated asShown(TextGenerated text) const;
 
     Panels m_panels;
     LiveFeed& m_live;

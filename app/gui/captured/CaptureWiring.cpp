@@ -35,6 +35,9 @@ CaptureWiring::CaptureWiring(QWidget& over, RunController& runs, RunWiring& runn
         m_captured.back().rows = nullptr;
         showLevels(live);
     });
+    connect(&live, &LiveFeed::logged, this, [this](const LogLine& line) {
+        if (line.subject.kind == Subject::Kind::Capture) m_dialog->setRefused(QString::fromStdString(line.text));
+    });
     connect(&live, &LiveFeed::started, this, [this] {
         m_captured.clear();
         m_dialog->setLevels({});

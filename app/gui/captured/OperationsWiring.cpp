@@ -66,7 +66,7 @@ OperationsWiring::OperationsWiring(const Panels& panels, RunController& runs, Ru
     connect(&live, &LiveFeed::started, this, [this] { m_awaited = 0; });
     // A refusal of the capture is told in the log; nobody waits for it here.
     connect(&live, &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.level == LogLevel::Warning) m_panels.page.setWaiting(false);
+        if (line.subject.kind == Subject::Kind::Capture) m_panels.page.setWaiting(false);
     });
     connect(&stage, &Stage::started, this, &OperationsWiring::shownChanged);
     connect(&stage, &Stage::switched, this, &OperationsWiring::shownChanged);

@@ -46,7 +46,7 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
         QTimer::singleShot(kTimelineStoredMs, this, &TimelineWiring::shownChanged);
     });
     connect(&live, &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.level == LogLevel::Warning) m_panels.page.setWaiting(false);
+        if (line.subject.kind == Subject::Kind::Capture) m_panels.page.setWaiting(false);
     });
     connect(&stage, &Stage::started, this, &TimelineWiring::shownChanged);
     connect(&stage, &Stage::switched, this, &TimelineWiring::shownChanged);

@@ -46,9 +46,17 @@ InferenceWiring::InferenceWiring(const Panels& panels, RunController& runs, RunW
         m_held->step = saved.step;
         beginHeld();
     });
-    // Why a checkpoint was not kept is in the log; nothing will come of the wait then.
+    // That it is there already is in the log, and why it was not kept; nothing will come of the wait then.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (m_held && m_held->waits && line.level == LogLevel::Error) end(plain(line.text));
+        if (!m_held || !m_held->waits) return;
+        const bool ofCheckpoint = line.subject.kind == Subject::Kind::Checkpoint;
+        if (ofCheckpoint && line.level == LogLevel::Info && !line.subject.name.empty()) {
+            m_held->path = line.subject.name;
+            m_held->step = line.step;
+            beginHeld();
+        } else if (line.level == LogLevel::Error || (ofCheckpoint && line.level == LogLevel::Warning)) {
+            end(plain(line.text));
+        }
     });
     connect(&runs, &RunController::phaseChanged, this, &InferenceWiring::lookAgain);
     connect(&runs, &RunController::engineReady, this, &InferenceWiring::lookAgain);
@@ -201,10 +209,13 @@ void InferenceWiring::measure(const InferenceQuestion& question, const std::stri
         FormsRequest request = formsRequest(question, from);
         request.besideAPausedRun = besideAPausedRun;
         // Windows of a small model are read in less time than a page is painted in.
-        const auto tell = [this, number, told = std::chrono::steady_clock::time_point()](const FormsProgress& now, const FormsAnswer& soFar) mutable {
+        const auto tell = [this, number, told = std::chrono::steady_clock::time_point(), doing = std::string()](const FormsProgress& now,
+                                                                                                                const FormsAnswer& soFar) mutable {
             const auto time = std::chrono::steady_clock::now();
-            if (time - told < kLeastBetween) return;
+            // What begins is always told: nothing more may come of it for many seconds.
+            if (now.doing == doing && time - told < kLeastBetween) return;
             told = time;
+            doing = now.doing;
             answer(this, [this, number, now, soFar] {
                 if (number != m_number || !m_measuring) return;
                 m_view.doing = plain(now.doing);

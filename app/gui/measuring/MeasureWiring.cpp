@@ -42,6 +42,8 @@ void MeasureWiring::ask(const std::string& id, const Value& value, bool afterFli
     if (!m_running.takesCommands() || used == history.config().switches.end())
         return m_running.say("Nothing runs that could be measured; the page Compare measures without a run.", false);
     if (m_begun) return m_running.say("Another value is being measured; stop that first.", false);
+    // The run answers at its next step: what it says then is of what was asked first.
+    if (m_asked && !m_mayAgree) return m_running.say("Another value is about to be measured; the run begins that at its next step.", false);
     m_asked = Measured{id, used->second, value, m_flips.titleOf(id), afterFlip};
     send(/*lossMayMove=*/false);
 }

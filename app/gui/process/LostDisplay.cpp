@@ -17,9 +17,18 @@ QtMessageHandler g_former = nullptr;
 
 void leave() {
     if (g_runs == nullptr) return;
-    std::fputs(g_runs->keepAndStop() ? "The display is gone. The run was stopped and kept with a checkpoint; it can be resumed.\n"
-                                     : "The display is gone.\n",
-               standard_error::own());
+    const auto sentence = [](RunController::Left left) {
+        switch (left) {
+            case RunController::Left::NoRun:
+                return "The display is gone.\n";
+            case RunController::Left::Kept:
+                return "The display is gone. The run was stopped and kept with a checkpoint; it can be resumed.\n";
+            case RunController::Left::NotKept:
+                return "The display is gone. The run was stopped, and its newest step could not be kept with a checkpoint.\n";
+        }
+        return "";
+    };
+    std::fputs(sentence(g_runs->keepAndStop()), standard_error::own());
     standard_error::passOnRest();  // X11's library says why, to a log that is gone with the window
     // Nothing that main() has made is taken down: it is still in use above us on the stack.
     _exit(1);

@@ -50,6 +50,10 @@ ExportWiring::ExportWiring(const Panels& panels, RunController& runs, RunWiring&
     connect(&panels.sessions, &SessionsPanel::exportRequested, this, &ExportWiring::write);
 }
 
+ExportWiring::~ExportWiring() {
+    *m_stop = true;
+}
+
 void ExportWiring::showProgress(const QString& file, qint64 bytes) {
     if (m_dialog == nullptr) {
         m_dialog = new QProgressDialog(m_panels.window);

@@ -31,6 +31,7 @@ public:
         QWidget* window;
     };
     ExportWiring(const Panels& panels, RunController& runs, RunWiring& running, std::string database, QObject* parent = nullptr);
+    ~ExportWiring() override;
 
     // word: of the format, or "report"; empty: the file's name says it.
     void write(qint64 session, const QString& path, const QString& word);

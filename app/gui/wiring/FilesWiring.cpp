@@ -47,6 +47,7 @@ FilesWiring::FilesWiring(ExperimentPanel& panel, const std::optional<EngineElsew
 
 FilesWiring::~FilesWiring() {
     ++m_newest;  // what the thread is at is wanted no more
+    ++m_newestCheckpoint;
 }
 
 void FilesWiring::choose(QWidget* parent, const FilesQuestion& question, RecentPaths::Chosen chosen) {
@@ -60,8 +61,8 @@ void FilesWiring::choose(QWidget* parent, const FilesQuestion& question, RecentP
 }
 
 void FilesWiring::withCheckpoint(const std::string& folder, std::function<void(const Result<RunConfig>& config)> use) {
-    m_thread.post([this, folder, question = ++m_newest, use = std::move(use)] {
-        const auto told = m_engine->look({.config = {}, .checkpoint = folder}, [this, question] { return question == m_newest; });
+    m_thread.post([this, folder, question = ++m_newestCheckpoint, use = std::move(use)] {
+        const auto told = m_engine->look({.config = {}, .checkpoint = folder}, [this, question] { return question == m_newestCheckpoint; });
         if (told && !*told) return;
         const auto config = [&]() -> Result<RunConfig> {
             if (!told) return told.error();

@@ -32,9 +32,9 @@ private:
     void list(const QPointer<FilesDialog>& dialog, quint64 number, const FilesAsked& asked);
 
     QString m_host;
-    std::atomic<std::uint64_t> m_newest = 0;  // question; an older one is wanted no more
-    std::optional<EngineQuestions> m_engine;  // asked by the thread alone
-    BackThread m_thread;                      // last: joined first
+    std::atomic<std::uint64_t> m_newest = 0, m_newestCheckpoint = 0;  // question of each kind; an older one is wanted no more
+    std::optional<EngineQuestions> m_engine;                          // asked by the thread alone
+    BackThread m_thread;                                              // last: joined first
 };
 
 }  // namespace stepscope

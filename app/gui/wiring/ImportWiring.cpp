@@ -135,9 +135,8 @@ void ImportWiring::import(const QStringList& files) {
         answer(this,
                [this, session = summary->session, sentence = wordsFor(*summary), kernels = summary->kernels > 0, trace = summary->sessions == 0] {
                    ended();
-                   m_running.say(sentence, false);
                    m_reader.refresh();
-                   m_sessions.replay(session);
+                   m_sessions.replay(session, sentence);
                    if (trace) m_panels.pages.setCurrentWidget(kernels ? &m_panels.timeline : &m_panels.operations);
                    Q_EMIT imported(session);
                });

@@ -33,7 +33,8 @@ void ReplayController::open(std::int64_t session) {
                                                .arg(QString::fromStdString(m_database))
                                          : QString::fromStdString(opened.error().sentence);
             answer(this, [this, session, sentence] {
-                if (m_session == session) m_session = 0;
+                if (m_session != session) return;  // closed, or another one asked for, meanwhile
+                m_session = 0;
                 Q_EMIT failed(sentence);
             });
             return;
@@ -64,10 +65,12 @@ void ReplayController::close() {
 
 void ReplayController::setFollowing(bool following) {
     if (following == m_follow.isActive()) return;
-    if (following && m_session != 0)
+    if (following && m_session != 0) {
         m_follow.start();
-    else
-        m_follow.stop();
+        return;
+    }
+    m_follow.stop();
+    follow();  // what it ended with may have come since the last look
 }
 
 // Only at the end, and at rest: who looks at an earlier step is left alone.

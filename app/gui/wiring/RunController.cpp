@@ -147,14 +147,16 @@ void RunController::send(Command command) {
         m_early.push_back(std::move(command));  // its first events may be here before it is
 }
 
-bool RunController::keepAndStop() {
+RunController::Left RunController::keepAndStop() {
     constexpr int kLongestMs = 300'000, kPollMs = 10;
     m_leaving = true;
-    if (m_run == nullptr) return false;
+    if (m_run == nullptr) return Left::NoRun;
     m_run->send(SaveCheckpoint{});
     m_run->send(Stop{});
     for (int waited = 0; !m_run->done() && waited < kLongestMs; waited += kPollMs) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
-    return true;
+    if (!m_run->done()) return Left::NotKept;
+    const RunSummary summary = m_run->wait();
+    return summary.keptStep >= 0 && summary.keptStep == summary.steps ? Left::Kept : Left::NotKept;
 }
 
 void RunController::stop() {

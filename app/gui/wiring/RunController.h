@@ -62,8 +62,9 @@ public:
     void beside(std::function<void(Workbench& workbench)> work);
     void send(Command command);  // while a run is being started, kept for it; ignored when there is none
     void stop();
-    // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for. False: no run.
-    bool keepAndStop();
+    // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for.
+    enum class Left { NoRun, Kept, NotKept };  // its newest step, with a checkpoint
+    Left keepAndStop();
 
 Q_SIGNALS:
     void engineReady(const stepscope::EngineAnswer& answer);

@@ -78,6 +78,10 @@ void SessionsWiring::connectPanel() {
 }
 
 void SessionsWiring::connectTransport() {
+    connect(&m_stage, &Stage::started, this, [this] {
+        if (!m_toSay.isEmpty() && m_stage.replaying() && m_stage.shown().history()->session() == m_toSayOf)
+            m_running.say(std::exchange(m_toSay, {}), false);
+    });
     TransportBar& bar = m_panels.transport;
     connect(&bar, &TransportBar::playRequested, &m_replay, &ReplayController::play);
     connect(&bar, &TransportBar::pauseRequested, &m_replay, &ReplayController::pause);
@@ -120,10 +124,18 @@ void SessionsWiring::open(qint64 session) {
     replay(session);
 }
 
-void SessionsWiring::replay(qint64 session) {
-    if (shownElsewhere(session)) return;
+void SessionsWiring::replay(qint64 session, const QString& sentence) {
+    const auto sayHere = [&] {
+        if (!sentence.isEmpty()) m_running.say(sentence, false);
+    };
+    if (shownElsewhere(session)) return sayHere();
     const bool isLive = m_runs.training() && m_stage.live().history()->session() == session;
-    if (isLive) return returnToLive();
+    if (isLive) {
+        returnToLive();
+        return sayHere();
+    }
+    m_toSay = sentence;
+    m_toSayOf = session;
     m_marks = 0;
     m_panels.transport.setMarks({});
     m_replay.close();
@@ -181,6 +193,7 @@ void SessionsWiring::runAgain(qint64 session, bool resume) {
         });
     if (m_elsewhere) return resumeElsewhere(session);
     m_reader.withCheckpoint(session, {}, [this, session](const SessionInfo& info, RunConfig config) {
+        returnToLive();  // whose log the new run's is
         askForMoreSteps(session, info, config);
         startFrom(config, std::to_string(session));
     });

@@ -48,7 +48,8 @@ public:
     SessionsWiring(const Panels& panels, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage, RunWiring& running,
                    QObject* parent = nullptr);
 
-    void replay(qint64 session);
+    // `sentence`: for its log, which is there once it is shown.
+    void replay(qint64 session, const QString& sentence = {});
     void open(qint64 session);  // and shows the page where it is seen
     void returnToLive();
     // One of its checkpoints, which is of that step. False = something else is in progress, and that was said.
@@ -86,7 +87,9 @@ private:
     QElapsedTimer m_sinceLiveRow;
     CheckpointElsewhere m_elsewhere;  // empty: runs are trained here
     qint64 m_pageOf = 0;              // opened before the list said what it is
-    std::size_t m_marks = 0;          // shown on the scrubber; a jump back must not take them away
+    QString m_toSay;                  // when m_toSayOf is shown
+    qint64 m_toSayOf = 0;
+    std::size_t m_marks = 0;  // shown on the scrubber; a jump back must not take them away
 };
 
 }  // namespace stepscope

@@ -13,7 +13,6 @@
 #include "widgets/style/Words.h"
 
 namespace stepscope {
-namespace {}  // namespace
 
 TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
     : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)) {
@@ -24,6 +23,7 @@ TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& run
         if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_panels.textPage.refuse(words(line.text));
     });
     connect(&runs, &RunController::phaseChanged, this, &TextWiring::lookAgain);
+    connect(&runs, &RunController::takenChanged, this, &TextWiring::showState);
     connect(&runs, &RunController::engineReady, this, &TextWiring::lookAgain);
     connect(&running, &RunWiring::takesCommandsChanged, this, &TextWiring::lookAgain);
     connect(&stage, &Stage::switched, this, &TextWiring::lookAgain);
@@ -75,15 +75,23 @@ void TextWiring::writeWith(qint64 session, const QString& path, qint64 step) {
     lookAgain();
 }
 
+// It would take the processors that are measured with.
+QString TextWiring::whyNotNow() const {
+    if (m_runs.measuring() || !m_runs.taken().isEmpty())
+        return "Something is being measured, and writing beside it would disturb that; stop it first, or wait for its end.";
+    return {};
+}
+
 void TextWiring::showState() {
     TextPage& page = m_panels.textPage;
-    if (m_source.session > 0 && m_source.session == sessionInView()) {
+    if (whyNotNow().isEmpty() && m_source.session > 0 && m_source.session == sessionInView()) {
         const bool ready = !m_source.path.empty();
         page.setReady(ready, ready ? QString() : m_source.why);
         page.setSource(ready ? QString("Written with the checkpoint of step %1.").arg(words(format::count(m_source.step))) : QString());
         return;
     }
     page.setSource({});
+    if (const QString why = whyNotNow(); !why.isEmpty()) return page.setReady(false, why);
     const bool live = m_running.takesCommands() && !m_stage.replaying();
     page.setReady(live, sessionInView() > 0 ? "Looking for a checkpoint of this session…"
                         : m_runs.training()
@@ -94,7 +102,7 @@ void TextWiring::showState() {
 
 void TextWiring::generate(const GenerateText& request) {
     if (m_running.takesCommands() && !m_stage.replaying()) return m_runs.send(request);
-    if (!m_source.path.empty()) writeFrom(m_source, request);
+    if (!m_source.path.empty() && whyNotNow().isEmpty()) writeFrom(m_source, request);
 }
 
 void TextWiring::stopWriting() {

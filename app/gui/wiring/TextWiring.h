@@ -39,6 +39,7 @@ private:
     };
 
     void showState();
+    QString whyNotNow() const;           // empty: text can be written
     std::int64_t sessionInView() const;  // whose checkpoint would write; 0 = a live run does, or nothing can
     void generate(const GenerateText& request);
     void stopWriting();

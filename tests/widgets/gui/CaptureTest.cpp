@@ -257,6 +257,10 @@ TEST(CaptureDialog, CountsTheRoundsOfAScheduleThatAreStillToCome) {
     dialog.setResult(CaptureDone{.step = 1138, .firstStep = 1134, .steps = 5});
     EXPECT_FALSE(dialog.isWaiting()) << "one that never came is not waited for";
     dialog.setRounds(capturesOf(*asked, 1200));
+    dialog.setRefused("A capture is under way; wait for its end.");
+    EXPECT_FALSE(dialog.isWaiting()) << "nothing comes of rounds that the run refuses";
+    EXPECT_EQ(dialog.sentence(), "A capture is under way; wait for its end.");
+    dialog.setRounds(capturesOf(*asked, 1200));
     dialog.setReady(false);
     EXPECT_EQ(dialog.sentence(), "The run has ended with 3 of the rounds still to come.");
     dialog.setReady(true);

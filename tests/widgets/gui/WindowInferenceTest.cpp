@@ -101,6 +101,12 @@ TEST_F(WindowInferenceTest, LeavesARunPausedThatAPersonPaused) {
     ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
     QTest::qWait(100);
     EXPECT_EQ(live().state()->state, RunState::Paused);
+    // Its step is kept already: no checkpoint is written, and it is measured all the same.
+    fakeForms().from.clear();
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return fakeForms().from == "checkpoint"; }, 5000)) << page().state().toStdString();
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    EXPECT_EQ(live().state()->state, RunState::Paused);
 }
 
 TEST_F(WindowInferenceTest, MeasuresAFileThatWasChosenAndTheSessionsAgain) {

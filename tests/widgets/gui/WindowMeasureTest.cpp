@@ -63,6 +63,15 @@ TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsByTheButtonBesideIt) {
     picture(window(), "measure-over");
 }
 
+TEST_F(WindowMeasureTest, ASecondValueIsNotAskedForBeforeTheRunHasAnsweredTheFirst) {
+    open();
+    startLong();
+    choose("host-memory", "Measure system beside caching in this run");
+    choose("amp", "Measure bf16 beside off in this run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+}
+
 TEST_F(WindowMeasureTest, WhereTheLossMayMoveThePersonIsAskedAndTheFasterValueStays) {
     open();
     startLong();

@@ -112,6 +112,17 @@ TEST_F(ExperimentPanelRunTest, GoesBackToTheRunningValueWhenTheRunRefusesAndSays
     EXPECT_FALSE(panel.hasProblem()) << "a refused flip does not stand in the way of the next run";
 }
 
+TEST_F(ExperimentPanelRunTest, ShowsWhatTheRunCameToThoughAnotherValueWasRefusedBefore) {
+    const RunConfig running = panel.config();
+    panel.setRunning(&running);
+    choose("amp", "bf16");
+    panel.refused("amp", "There is not enough memory.");
+    panel.applied("amp", std::string("bf16"));
+    EXPECT_EQ(panel.row("amp")->editor()->text(), "bf16");
+    EXPECT_TRUE(panel.row("amp")->problem().isEmpty());
+    EXPECT_FALSE(panel.hasProblem());
+}
+
 TEST_F(ExperimentPanelRunTest, OffersToFlipTheRunToWhatAPresetChose) {
     const RunConfig running = panel.config();
     panel.setRunning(&running);

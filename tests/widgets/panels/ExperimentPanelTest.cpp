@@ -308,6 +308,15 @@ TEST_F(ExperimentPanelTest, ChoosesTheMachinesPresetOnAFirstStartAndSaysWhy) {
     EXPECT_TRUE(told);
 }
 
+TEST_F(ExperimentPanelTest, KeepsWhatIsStoredUntilItHasReadThat) {
+    const QTemporaryDir folder;
+    QSettings settings(folder.filePath("s.ini"), QSettings::IniFormat);
+    settings.setValue("experiment/preset", "gpu-8gb");
+    ExperimentPanel closedEarly;  // before the engine was there
+    closedEarly.save(settings);
+    EXPECT_EQ(settings.value("experiment/preset").toString(), "gpu-8gb");
+}
+
 TEST_F(ExperimentPanelTest, WarnsWhenThePredictedMemoryIsMoreThanThereIs) {
     MemoryForecast forecast;
     forecast.parameters = 124'000'000;

@@ -179,6 +179,7 @@ void ExperimentPanel::takeBack(const QString& id) {
 
 void ExperimentPanel::applied(const std::string& id, const Value& value) {
     m_asked.erase(id);
+    if (ValueRow* named = row(id)) named->setProblem({});  // an earlier refusal; while it stands the row keeps what was typed
     if (m_running) m_running->switches[id] = value;
     if (m_draft.text(id) == toString(value)) return refresh();
     (void)m_draft.set(id, toString(value));  // it came from the run, so it is a value the switch takes
@@ -339,6 +340,7 @@ void ExperimentPanel::setMemory(const std::string& id, const QString& sentence) 
 }
 
 void ExperimentPanel::save(QSettings& settings) const {
+    if (m_draft.catalogue().empty()) return;  // what is stored has not been read yet
     settings.remove("experiment");
     settings.setValue("experiment/preset", words(m_draft.config().preset));
     if (m_workers > 1) settings.setValue("experiment/workers", m_workers);

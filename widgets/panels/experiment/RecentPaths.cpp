@@ -12,10 +12,19 @@ namespace stepscope {
 namespace {
 
 constexpr int kRecent = 5;
+const char* kFolders = "-folders";  // behind the key
 
 }  // namespace
 
-RecentPaths::RecentPaths(const QString& settingsKey) : m_key(settingsKey), m_paths(QSettings().value(settingsKey).toStringList()) {}
+RecentPaths::RecentPaths(const QString& settingsKey) : m_key(settingsKey) {
+    read();
+}
+
+void RecentPaths::read() {
+    const QSettings settings;
+    m_paths = settings.value(m_key).toStringList();
+    m_folders = settings.value(m_key + kFolders).toStringList();
+}
 
 void RecentPaths::addTo(QComboBox& list, const QString& current, const QString& prefix) const {
     QStringList paths = m_paths;
@@ -23,7 +32,7 @@ void RecentPaths::addTo(QComboBox& list, const QString& current, const QString& 
     if (!paths.isEmpty()) list.insertSeparator(list.count());
     for (const QString& path : paths) {
         const QFileInfo file(path);
-        const bool folder = !m_elsewhere && file.isDir();  // what a path there is nobody here knows
+        const bool folder = m_folders.contains(path);
         list.addItem(lineIcon(folder ? "folder" : "file"), prefix + (file.fileName().isEmpty() ? path : file.fileName()), path);
         list.setItemData(list.count() - 1, path, Qt::ToolTipRole);
     }
@@ -32,12 +41,12 @@ void RecentPaths::addTo(QComboBox& list, const QString& current, const QString& 
 void RecentPaths::setElsewhere(const QString& host, AskElsewhere ask) {
     m_elsewhere = std::move(ask);
     m_key += '@' + QString(host).replace('/', '_');
-    m_paths = QSettings().value(m_key).toStringList();
+    read();
 }
 
 void RecentPaths::ask(QWidget* parent, const FilesQuestion& question, Chosen chosen) {
-    auto keep = [this, chosen = std::move(chosen)](const QString& path) {
-        remember(path);
+    auto keep = [this, folder = question.folder, chosen = std::move(chosen)](const QString& path) {
+        remember(path, folder);
         chosen(path);
     };
     if (m_elsewhere) return m_elsewhere(parent, question, keep);
@@ -49,11 +58,16 @@ void RecentPaths::ask(QWidget* parent, const FilesQuestion& question, Chosen cho
     dialog->open();
 }
 
-void RecentPaths::remember(const QString& path) {
+void RecentPaths::remember(const QString& path, bool folder) {
     m_paths.removeAll(path);
     m_paths.prepend(path);
     while (m_paths.size() > kRecent) m_paths.removeLast();
-    QSettings().setValue(m_key, m_paths);
+    m_folders.removeAll(path);
+    if (folder) m_folders.append(path);
+    m_folders.removeIf([this](const QString& one) { return !m_paths.contains(one); });
+    QSettings settings;
+    settings.setValue(m_key, m_paths);
+    settings.setValue(m_key + kFolders, m_folders);
 }
 
 }  // namespace stepscope

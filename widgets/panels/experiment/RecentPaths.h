@@ -28,10 +28,12 @@ public:
     void setElsewhere(const QString& host, AskElsewhere ask);
 
 private:
-    void remember(const QString& path);
+    void read();
+    void remember(const QString& path, bool folder);
 
     QString m_key;
     QStringList m_paths;
+    QStringList m_folders;     // of these; a disk that does not answer is not asked each time that the list is shown
     AskElsewhere m_elsewhere;  // empty: files are of this machine
 };
 

@@ -41,7 +41,8 @@ const std::vector<InferenceField>& inferenceFields() {
         {"text", "Text", "0", "Tokens written behind it; 0 = 64, or as many as there is room for", IntegerRange{0, 10'000'000}},
         {"texts", "At a time", "1", "Texts beside each other, which read the weights once for all of them", IntegerRange{1, 64}},
         {"tokens", "Held out", "4096", "Tokens of the held-out text that each form reads", IntegerRange{1, 1'000'000}},
-        {"seconds", "Seconds", "60", "The speeds are known, or end, after so long; 0 = none are measured", RealRange{0, 86'400}},
+        {"seconds", "Seconds", "60",
+         "The speeds are known, or end, after so long, where slow rounds need it four times as long; 0 = none are measured", RealRange{0, 86'400}},
     };
     return all;
 }
@@ -171,7 +172,7 @@ QWidget* InferencePage::buildPruning() {
 void InferencePage::setSource(bool ready, const QString& sentence, bool file) {
     m_ready = ready;
     m_why = sentence;
-    m_own->setEnabled(file);
+    m_fromFile = file;
     showState();
 }
 
@@ -215,6 +216,7 @@ void InferencePage::showState() {
     m_measure->setEnabled(m_ready && !measuring && bad.isEmpty());
     m_stop->setEnabled(measuring);
     for (QPushButton* button : {m_file, m_folder}) button->setEnabled(!measuring);
+    m_own->setEnabled(m_fromFile && !measuring);
     m_state->setTone(!bad.isEmpty() || m_view.stage == Stage::Failed ? Tone::Error : Tone::Muted);
     m_state->setText(!bad.isEmpty() ? bad : m_view.stage == Stage::Empty ? QString(kWhatInferenceIs) : m_view.doing);
     m_whose->setText(m_view.whose);

@@ -69,7 +69,7 @@ private:
     std::vector<Control> m_controls;
 
     InferenceView m_view;
-    bool m_ready = false;
+    bool m_ready = false, m_fromFile = false;
     QString m_why, m_lastFolder;
     QPushButton *m_file, *m_folder, *m_own, *m_measure, *m_stop;
     QCheckBox* m_pruning;

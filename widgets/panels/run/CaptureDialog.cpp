@@ -181,6 +181,14 @@ void CaptureDialog::setRounds(const std::vector<Capture>& rounds) {
     showState();
 }
 
+// Which of several rounds it is about it does not say; those that were taken all the same come as results.
+void CaptureDialog::setRefused(const QString& sentence) {
+    if (!m_waiting) return;
+    m_toCome.clear();
+    m_waiting = false;
+    setProblem(sentence);
+}
+
 void CaptureDialog::setProblem(const QString& sentence) {
     showState();
     m_sentence->setTone(Tone::Error);

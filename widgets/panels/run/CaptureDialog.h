@@ -29,6 +29,7 @@ public:
     // The schedule is asked for: its rounds, as the run was told. Or it is not, and why.
     void setRounds(const std::vector<Capture>& rounds);
     void setProblem(const QString& sentence);
+    void setRefused(const QString& sentence);  // of what was waited for nothing comes
     void setLevels(const LevelCosts& levels);  // as far as this run has measured them
     ProfileSchedule schedule() const;          // that stands in the fields
     bool isWaiting() const { return m_waiting; }

@@ -260,7 +260,10 @@ bool FakeRun::obey(const Command& command) {
                 return true;
             },
             [this](const SaveCheckpoint&) {
-                publish(CheckpointSaved{m_step, m_clock.now(), TimeNs{1'000'000}, "checkpoint"});
+                if (std::exchange(m_kept, m_step) == m_step)
+                    publish(LogLine{m_clock.now(), m_step, LogLevel::Info, "It is kept already.", {}, {Subject::Kind::Checkpoint, "checkpoint"}});
+                else
+                    publish(CheckpointSaved{m_step, m_clock.now(), TimeNs{1'000'000}, "checkpoint"});
                 return true;
             },
             [this](const ValidateNow&) {
@@ -282,7 +285,12 @@ bool FakeRun::obey(const Command& command) {
             },
             [this](const StopCapture&) {
                 m_rounds.clear();
-                publish(LogLine{m_clock.now(), m_step, LogLevel::Warning, "Nothing was captured: it was ended before another step."});
+                publish(LogLine{m_clock.now(),
+                                m_step,
+                                LogLevel::Warning,
+                                "Nothing was captured: it was ended before another step.",
+                                {},
+                                {Subject::Kind::Capture, {}}});
                 return true;
             },
             [this](const Capture& wanted) {

@@ -44,7 +44,7 @@ private:
     RunConfig m_config;
     SessionClock m_clock;
     Channel<Command> m_commands;
-    std::int64_t m_step = 0;
+    std::int64_t m_step = 0, m_kept = -1;
     double m_loss = kUnknown;
     std::optional<Measure> m_measured;  // takes turns
     int m_blocks = 0;                   // of it
