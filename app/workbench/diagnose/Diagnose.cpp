@@ -136,7 +136,8 @@ private:
 
     void lookAtDisk(const std::string& database) {
         DiskFacts& disk = m_found.disk;
-        disk.place = fs::absolute(fs::path(database)).parent_path().string();
+        std::error_code ignored;
+        disk.place = fs::absolute(fs::path(database), ignored).parent_path().string();
         disk.freeBytes = freeSpaceAt(disk.place);
         const RunConfig& config = m_request.config;
         const CheckpointPlan planned =

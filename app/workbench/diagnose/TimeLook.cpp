@@ -16,7 +16,8 @@ std::optional<StoredForecast> knownForecast(const Machine& machine, const RunCon
 Result<StoredForecast> timeForecast(const Machine& machine, const RunConfig& config, const std::string& database, double seconds,
                                     const std::atomic<bool>& cancelled) {
     StepsRequest wanted{.config = config, .warmUp = 3, .steps = 5, .mostSeconds = seconds, .validation = true, .retakes = 2};
-    wanted.checkpointFolder = std::filesystem::absolute(std::filesystem::path(database)).parent_path().string();
+    std::error_code ignored;
+    wanted.checkpointFolder = std::filesystem::absolute(std::filesystem::path(database), ignored).parent_path().string();
     const auto timing = timeSteps(machine, wanted, {}, cancelled);
     if (!timing) return timing.error();
     keepTimedSteps(database, *timing, machine);
