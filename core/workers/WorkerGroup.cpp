@@ -1,5 +1,5 @@
-// The only file that sees c10d. Compiled against the pinned LibTorch's headers and core/workers/gloo; the assertions below stop a build against
-// another. The wheel was built with both.
+// c10d's sums and exchanges; how its stores are met at is in Meeting. Compiled against the pinned LibTorch's headers and core/workers/gloo; the
+// assertions below stop a build against another. The wheel was built with both.
 #define USE_DISTRIBUTED
 #define USE_C10D_GLOO
 #include "core/workers/WorkerGroup.h"
@@ -13,20 +13,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
-#include <torch/csrc/distributed/c10d/FileStore.hpp>
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "core/base/Check.h"
 #include "core/base/GiveWay.h"
 #include "core/base/Utf8.h"
 #include "core/workers/LostWorkers.h"
+#include "core/workers/Meeting.h"
 #include "core/workers/StoreFile.h"
-#include "core/workers/StoreSocket.h"
 #include "core/workers/TextLengths.h"
+#include "core/workers/TorchLibrary.h"
 
 static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 11, "core/workers/gloo was written for LibTorch 2.11: read c10d's header again");
 
@@ -38,43 +36,6 @@ constexpr std::size_t kMostReason = 2000;
 // question to the store may take.
 constexpr std::chrono::seconds kAnswers{10}, kStays{5}, kStoreAnswers{5};
 constexpr std::chrono::milliseconds kLooks{50};
-
-// torchrun's agent has one for its workers; else the first of them.
-bool opensStore(const WorkerPlace& place) {
-    return place.rank == 0 && place.file.empty() && !place.agentStore;
-}
-
-c10::intrusive_ptr<c10d::Store> openStore(const WorkerPlace& place, std::chrono::milliseconds patience) {
-    c10::intrusive_ptr<c10d::Store> store;
-    if (!place.file.empty()) {
-        store = c10::make_intrusive<c10d::FileStore>(place.file, place.size);
-        store->setTimeout(patience);
-    } else {
-        c10d::TCPStoreOptions options;
-        options.port = static_cast<std::uint16_t>(place.port);
-        options.isServer = opensStore(place);
-        options.numWorkers = static_cast<std::size_t>(place.size);
-        options.waitWorkers = false;
-        options.timeout = patience;
-        if (options.isServer) options.masterListenFd = boundToAddress(place);
-        store = c10::make_intrusive<c10d::TCPStore>(place.address, options);
-    }
-    return store;
-}
-
-// What is left of an earlier time under the same name is never read for what is of now. torchrun's agent keeps its store for all that its workers'
-// script does, which may train several times: each counts how often it has come, and all are as far.
-c10::intrusive_ptr<c10d::Store> storeOfThisTime(const WorkerPlace& place, const c10::intrusive_ptr<c10d::Store>& store) {
-    std::string prefix = fmt::format("stepscope/{}/{}", place.run, place.restart);
-    if (place.agentStore) prefix += fmt::format("/{}", store->add(fmt::format("{}/came/{}", prefix, place.rank), 1));
-    return c10::make_intrusive<c10d::PrefixStore>(prefix, store);
-}
-
-// The one part that outlives a restart.
-c10::intrusive_ptr<c10d::Store> storeOfAllTimes(const WorkerPlace& place, const c10::intrusive_ptr<c10d::Store>& store) {
-    if (!place.agentStore) return {};
-    return c10::make_intrusive<c10d::PrefixStore>(fmt::format("stepscope/{}/left", place.run), store);
-}
 
 // The network that a person names, this machine's own where all workers are on it, else that of the host's name, as torch.distributed chooses.
 auto deviceFor(const WorkerPlace& place) {
@@ -100,39 +61,6 @@ void gatherBytes(c10d::ProcessGroupGloo& group, const void* own, std::int64_t by
     gathering->wait();
 }
 
-// Why this worker does not join, where that is known.
-struct NotJoined : std::exception {
-    explicit NotJoined(Error why) : error(std::move(why)) {}
-    Error error;
-};
-
-constexpr const char* kStopped = "stopped";  // a key of the store
-
-Error stoppedEarly() {
-    return makeError(ErrorCode::Cancelled, "The run was stopped before its first step.");
-}
-
-// How long a worker waits for the others to come, and who may end it earlier.
-class Arrival {
-public:
-    // Many ask less often: one answers all.
-    Arrival(int workers, std::chrono::milliseconds patience, const std::function<bool()>& cancelled)
-        : m_until(std::chrono::steady_clock::now() + patience),
-          m_looks(std::min(kLooks + std::chrono::milliseconds(workers), std::chrono::milliseconds(1000))),
-          m_cancelled(cancelled) {}
-    bool cancelled() const { return m_cancelled && m_cancelled(); }
-    void waitABit() const {
-        if (cancelled()) throw NotJoined(stoppedEarly());
-        if (std::chrono::steady_clock::now() >= m_until) throw std::runtime_error("not all of them have come");
-        std::this_thread::sleep_for(m_looks);
-    }
-
-private:
-    std::chrono::steady_clock::time_point m_until;
-    std::chrono::milliseconds m_looks;
-    const std::function<bool()>& m_cancelled;
-};
-
 }  // namespace
 
 struct WorkerGroup::Joined {
@@ -151,28 +79,6 @@ struct WorkerGroup::Joined {
     bool keepsStore() const { return opensStore(place); }
     static std::string broken(int rank) { return fmt::format("broken/{}", rank); }
     static std::string told(int rank) { return fmt::format("told/{}", rank); }
-    static std::string here(int rank) { return fmt::format("here/{}", rank); }
-
-    // Until the first worker has opened the store: c10d would wait for it without asking anybody.
-    void awaitStore(const Arrival& arrival) const {
-        if (!place.file.empty() || place.agentStore || place.rank == 0) return;
-        while (!somebodyListens(place)) arrival.waitABit();
-    }
-
-    // Until all have come. One that is stopped meanwhile says so.
-    void awaitOthers(const Arrival& arrival) {
-        store->set(here(place.rank), std::string("1"));
-        try {
-            for (int rank = 0; rank < place.size; ++rank)
-                while (!store->check({here(rank)})) {
-                    if (store->check({kStopped})) throw NotJoined(makeError(ErrorCode::Training, "Another worker was stopped before all had come."));
-                    arrival.waitABit();
-                }
-        } catch (const NotJoined& stopped) {
-            if (stopped.error.code == ErrorCode::Cancelled) store->set(kStopped, std::string("1"));
-            throw;
-        }
-    }
 
     // One catch site: c10d throws whatever the network says.
     template <class Work>
@@ -247,8 +153,8 @@ WorkerGroup::~WorkerGroup() = default;
 Result<std::unique_ptr<WorkerGroup>> WorkerGroup::join(const WorkerPlace& place, std::chrono::milliseconds patience,
                                                        const std::function<bool()>& cancelled) {
     SS_CHECK(place.size > 1);
+    if (const Status same = sameTorch(compiledTorch(), loadedTorch()); !same) return same.error();
     refuseBrokenPipes();
-    const Arrival arrival(place.size, patience, cancelled);
     auto joined = std::make_unique<Joined>();
     joined->place = place;
     joined->patience = patience;
@@ -258,27 +164,19 @@ Result<std::unique_ptr<WorkerGroup>> WorkerGroup::join(const WorkerPlace& place,
         joined->file = std::move(*held);
     }
     try {
-        joined->awaitStore(arrival);
-        const auto store = openStore(place, patience);
-        joined->store = storeOfThisTime(place, store);
-        joined->lasting = storeOfAllTimes(place, store);
-        joined->awaitOthers(arrival);
+        auto met = comeTogether(place, patience, cancelled);
+        if (!met) return met.error();
+        joined->store = std::move(met->store);
+        joined->lasting = std::move(met->lasting);
         const auto options = c10d::ProcessGroupGloo::Options::create(patience);
         options->devices.push_back(deviceFor(place));
         joined->group = c10::make_intrusive<c10d::ProcessGroupGloo>(joined->store, place.rank, place.size, options);
         const WorkerIdentity own = ownIdentity();
         joined->workers.resize(static_cast<std::size_t>(place.size));
         gatherBytes(*joined->group, &own, sizeof own, joined->workers.data());
-    } catch (const NotJoined& known) {
-        return arrival.cancelled() ? stoppedEarly() : known.error;
     } catch (const std::exception& thrown) {
-        if (arrival.cancelled()) return stoppedEarly();  // with the one that kept the store
-        const std::string where = place.file.empty() ? fmt::format("{}:{}", place.address, place.port) : fmt::format("\"{}\"", place.file);
-        return Error{
-            .code = ErrorCode::Io,
-            .sentence = fmt::format("Worker {} of {} did not find the others at {} within {} s; are all of them started, and is that address theirs?",
-                                    place.rank, place.size, where, std::chrono::duration_cast<std::chrono::seconds>(patience).count()),
-            .cause = thrown.what()};
+        if (cancelled && cancelled()) return stoppedEarly();  // with the one that kept the store
+        return didNotFindOthers(place, patience, thrown.what());
     }
     return std::unique_ptr<WorkerGroup>(new WorkerGroup(std::move(joined)));
 }

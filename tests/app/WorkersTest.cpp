@@ -2,6 +2,9 @@
 // records.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -19,9 +22,11 @@ namespace {
 
 class Workers : public CliFixture {
 protected:
-    // `train` of the fixture's model; words: of every worker, then of one alone.
-    std::unique_ptr<Process> start(int rank, const Words& words, int size = 2, const Words& own = {}) const {
-        Words command{STEPSCOPE_CLI};
+    // `train` of the fixture's model; words: of every worker, then of one alone. folder: where it is started, if not here.
+    std::unique_ptr<Process> start(int rank, const Words& words, int size = 2, const Words& own = {}, const std::string& folder = {}) const {
+        Words command;
+        if (!folder.empty()) command = {"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder};
+        command.push_back(STEPSCOPE_CLI);
         for (const Words& part : {tiny(words), own}) command.insert(command.end(), part.begin(), part.end());
         Process::Options with = options();
         with.environment["RANK"] = std::to_string(rank);
@@ -72,7 +77,7 @@ protected:
         for (int look = 0; look < 6000 && !std::filesystem::exists(path(name)); ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
         return std::filesystem::exists(path(name));
     }
-    void meetAtAPort() { m_port = freePort(); }
+    void meetAtAPort(int port = freePort()) { m_port = port; }
 
 private:
     int m_port = 0;
@@ -301,6 +306,50 @@ TEST_F(Workers, WhatOneOfThemHasOtherwiseIsRefusedByNameByAll) {
     EXPECT_FALSE(std::filesystem::exists(database())) << "nothing has begun";
 }
 
+TEST_F(Workers, OtherThreadsAreRefusedByNameByAll) {
+    const auto first = start(0, {"--set", "threads=1"}), other = start(1, {"--set", "threads=2"});
+    for (Process* worker : {first.get(), other.get()})
+        expectRefused(worker->wait(), {"Worker 1 of 2 has another threads than worker 0, 2 instead of 1"}, kBadInput);
+}
+
+// The same words, and a file of the same name and length with each.
+TEST_F(Workers, AnotherTextIsRefusedByNameByAll) {
+    std::filesystem::create_directories(path("here"));
+    std::filesystem::create_directories(path("there"));
+    std::string text;
+    for (int i = 0; i < 4000; ++i) text += "word" + std::to_string(i % 97) + " ";
+    write("here/text.txt", text);
+    text[17] = text[17] == 'x' ? 'y' : 'x';
+    write("there/text.txt", text);
+    const Words words{"--data", "text.txt"};
+    const auto first = start(0, words, 2, {}, path("here")), other = start(1, words, 2, {}, path("there"));
+    for (Process* worker : {first.get(), other.get()}) expectRefused(worker->wait(), {"Worker 1 of 2 has another text than worker 0"}, kBadInput);
+    EXPECT_FALSE(std::filesystem::exists(database())) << "nothing has begun";
+}
+
+// Another program takes connections at MASTER_PORT and never says a word.
+TEST_F(Workers, OneThatNobodyAnswersEndsWhenItIsTold) {
+    const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+    ASSERT_EQ(::listen(silent, 5), 0);
+    ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    meetAtAPort(ntohs(address.sin_port));
+    const auto worker = start(1, {"--patience", "600"});
+    pollfd comes{.fd = silent, .events = POLLIN, .revents = 0};
+    ASSERT_EQ(::poll(&comes, 1, 60'000), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // it looks whether somebody listens, and connects then
+    worker->send(SIGTERM);
+    const Finished finished = worker->wait(std::chrono::seconds(30));
+    EXPECT_FALSE(finished.timedOut);
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    expectRefused(start(0, {"--patience", "600"})->wait(), {"MASTER_PORT", "is taken by another program"}, kIo);
+    ::close(silent);
+}
+
 TEST_F(Workers, OneThatCannotBeginTellsTheOthersWhy) {
     const std::string text = write("some.txt", std::string(20'000, 'x'));
     const auto first = start(0, {"--data", text});
@@ -313,7 +362,9 @@ TEST_F(Workers, OneThatIsKilledIsNamedByTheOtherWhichKeepsACheckpoint) {
     const auto first = start(0, {"--steps", "100000000", "--step-log", path("log")}), other = start(1, {"--steps", "100000000"});
     ASSERT_TRUE(waitForSteps(path("log"), 20));
     other->send(SIGKILL);
+    const auto killed = std::chrono::steady_clock::now();
     const auto finished = first->wait();
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(30)) << "of 300 that it may wait for one that hangs";
     EXPECT_EQ(finished.exitCode, kTraining);
     EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 of 2 has ended while worker 0 waited to"));
     EXPECT_THAT(finished.err, testing::HasSubstr("is kept; resume from"));
@@ -336,7 +387,9 @@ TEST_F(Workers, TheOthersNameTheFirstWhenItIsKilled) {
     const auto first = start(0, {"--steps", "100000000", "--step-log", path("log")}), other = start(1, {"--steps", "100000000"});
     ASSERT_TRUE(waitForSteps(path("log"), 20));
     first->send(SIGKILL);
+    const auto killed = std::chrono::steady_clock::now();
     expectRefused(other->wait(), {"worker 1: Worker 0 of 2 has ended while worker 1 waited to"}, kTraining);
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(30));
 }
 
 TEST_F(Workers, OneThatHangsEndsTheOthersAfterThePatience) {

@@ -21,11 +21,15 @@ std::string databaseOf(const RunRequest& request) {
     return request.database.empty() ? defaultDatabasePath() : request.database;
 }
 
-// A script may train several times, one after the other, under one agent: each finds its own again.
+// A script may train several times, one after the other, under one agent: each finds its own again. A program that was built anew meanwhile does,
+// too.
 std::string nameOf(const RunRequest& request) {
     RunFacts facts = settingsOf(request);
-    for (const auto& [name, value] :
-         RunFacts{{"database", databaseOf(request)}, {"resume", request.resume}, {"init", request.init}, {"name", request.name}})
+    for (const auto& [name, value] : RunFacts{{"version", STEPSCOPE_VERSION},
+                                              {"database", databaseOf(request)},
+                                              {"resume", request.resume},
+                                              {"init", request.init},
+                                              {"name", request.name}})
         facts.emplace_back(name, value);
     return hashOf(sayFacts(facts)).hex();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "app/workbench/workers/SameRun.h"
 #include "core/base/Format.h"
@@ -31,7 +32,9 @@ Result<std::unique_ptr<RunWorkers>> RunWorkers::join(const RunRequest& request, 
     if (const std::string why = whyNotShared(plan); !why.empty()) return makeError(ErrorCode::Unsupported, why);
     auto group = WorkerGroup::join(request.workers, request.workerPatience, [&] { return cancelled.load(); });
     if (!group) return group.error();
-    const auto said = (*group)->texts(sayFacts(settingsOf(request)));
+    RunFacts facts = programFacts();
+    for (auto& fact : settingsOf(request)) facts.push_back(std::move(fact));
+    const auto said = (*group)->texts(sayFacts(facts));
     if (!said) return said.error();
     if (const Status same = sameFacts(*said, "words"); !same) return same.error();
     return std::unique_ptr<RunWorkers>(new RunWorkers(std::move(*group)));
@@ -49,15 +52,7 @@ std::int64_t RunWorkers::threads(const RunConfig& config, int cores) const {
 }
 
 Status RunWorkers::compareStart(const TrainerSetup& setup) {
-    const Corpus& corpus = setup.batches->corpus();
-    const RunFacts facts{{"text", corpus.identity.empty() ? corpus.description : corpus.identity},
-                         {"validation text", corpus.validationIdentity},
-                         {"number of tokens", fmt::format("{}, {} of them to train on", corpus.tokens->size(), corpus.trainTokens)},
-                         {"vocabulary", fmt::format("{}", corpus.vocabulary)},
-                         // Sums are taken in another order, and their updates would drift apart.
-                         {"number of threads", fmt::format("{}", setup.origin.threads)},
-                         {"instruction set", toString(isaInUse())},
-                         {"state to begin with", hashOfState(setup.state)}};
+    const RunFacts facts = startFacts(setup.batches->corpus(), setup.origin.threads, toString(isaInUse()), hashOfState(setup.state));
     const auto said = m_group->texts(sayFacts(facts));
     if (!said) return said.error();
     return sameFacts(*said, "data, threads and weights");

@@ -8,6 +8,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "app/workbench/workers/BuildIdentity.h"
 #include "app/workbench/workers/LinkTimes.h"
 #include "core/base/Utf8.h"
 #include "core/workers/WorkerGroup.h"
@@ -42,6 +43,10 @@ Result<WorkerFacts> factsOf(const std::string& text, int rank) {
     if (json["version"] != STEPSCOPE_VERSION)
         return makeError(ErrorCode::BadInput, fmt::format("Worker {} runs Stepscope {}, and this one {}; start all workers with the same program.",
                                                           rank, printable(firstBytes(json["version"].get<std::string>(), 40)), STEPSCOPE_VERSION));
+    if (!has("build", &Json::is_string) || json["build"] != buildIdentity())
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Worker {} runs another build of Stepscope {} than this one; start all workers with the same program.", rank,
+                                     STEPSCOPE_VERSION));
     return WorkerFacts{.host = std::string(firstBytes(json["host"].get<std::string>(), 256)),
                        .process = json["process"].get<std::int64_t>(),
                        .cores = static_cast<int>(std::clamp<std::int64_t>(json["cores"].get<std::int64_t>(), 0, 1 << 20))};
@@ -70,7 +75,8 @@ Result<WorkersLook> lookAtWorkers(std::chrono::milliseconds patience) {
     }
     auto group = WorkerGroup::join(*place, patience);
     if (!group) return group.error();
-    const nlohmann::json said{{"version", STEPSCOPE_VERSION}, {"host", own.host}, {"process", own.process}, {"cores", own.cores}};
+    const nlohmann::json said{
+        {"version", STEPSCOPE_VERSION}, {"build", buildIdentity()}, {"host", own.host}, {"process", own.process}, {"cores", own.cores}};
     const auto texts = (*group)->texts(said.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (!texts) return texts.error();
     for (int rank = 0; rank < place->size; ++rank) {

@@ -15,6 +15,7 @@
 #include "ThreadWorkers.h"
 #include "TinyTraining.h"
 #include "core/program/DataParallel.h"
+#include "core/program/WorkerBeats.h"
 #include "core/state/Checkpoint.h"
 #include "core/trace/WorkerTimes.h"
 #include "core/train/SharedFlip.h"
@@ -342,6 +343,39 @@ TEST(WorkersTogether, OneThatFailsAloneEndsTheOtherWithASentenceAndACheckpoint) 
     EXPECT_THAT(outcomes[0].error.sentence, HasSubstr("Another worker has left. Step 6 is kept; resume from"));
     EXPECT_THAT(outcomes[1].error.sentence, HasSubstr("a mistake of this worker alone"));
     std::filesystem::remove_all(folder);
+}
+
+// A checkpoint that takes longer to write than workers wait for one that hangs.
+TEST(WorkerBeats, TheOthersHearThatTheFirstIsStillThereForAsLongAsItTakes) {
+    ThreadWorkers group{2};
+    int waits = 0;
+    group.run([&](int rank) {
+        DataParallel others(group.of(rank));
+        if (rank == 0) {
+            WorkerBeats beats(&others, std::chrono::milliseconds(10));
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            EXPECT_FALSE(beats.end());
+            EXPECT_EQ(others.agree(Wish::GoOn), Wish::GoOn);
+        } else {
+            WorkerBeats none(&others, std::chrono::milliseconds(1));  // the first one's alone are heard
+            while (others.agree(Wish::GoOn) == Wish::Wait) ++waits;
+        }
+    });
+    EXPECT_GT(waits, 2);
+}
+
+TEST(WorkerBeats, AStopThatAnotherAsksForMeanwhileIsHeard) {
+    ThreadWorkers group{2};
+    group.run([&](int rank) {
+        DataParallel others(group.of(rank));
+        if (rank == 0) {
+            WorkerBeats beats(&others, std::chrono::milliseconds(10));
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            EXPECT_TRUE(beats.end());
+        } else {
+            EXPECT_EQ(others.agree(Wish::Stop), Wish::Stop);
+        }
+    });
 }
 
 }  // namespace

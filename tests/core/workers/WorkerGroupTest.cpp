@@ -2,13 +2,18 @@
 // or never comes is a sentence with the others.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "core/workers/StoreFile.h"
 #include "core/workers/WorkerGroup.h"
 #include "tests/support/FreePort.h"
 
@@ -22,12 +27,11 @@ struct Ended {
     std::string said;
 };
 
-// All at once, each with variables of its own before the common ones.
-std::vector<Ended> run(int workers, const std::string& variables, const std::string& words, int started = -1) {
+// All at once, each with variables of its own.
+std::vector<Ended> runEach(const std::vector<std::string>& variables, const std::string& words) {
     std::vector<FILE*> pipes;
-    for (int rank = 0; rank < (started < 0 ? workers : started); ++rank)
-        pipes.push_back(
-            popen(fmt::format("RANK={} WORLD_SIZE={} {} timeout 60 {} {}", rank, workers, variables, STEPSCOPE_WORKER_PEER, words).c_str(), "r"));
+    for (const std::string& own : variables)
+        pipes.push_back(popen(fmt::format("{} timeout 60 {} {}", own, STEPSCOPE_WORKER_PEER, words).c_str(), "r"));
     std::vector<Ended> ended;
     for (FILE* pipe : pipes) {
         Ended one;
@@ -38,6 +42,40 @@ std::vector<Ended> run(int workers, const std::string& variables, const std::str
         ended.push_back(std::move(one));
     }
     return ended;
+}
+
+// With their rank and number before the common ones.
+std::vector<Ended> run(int workers, const std::string& variables, const std::string& words, int started = -1) {
+    std::vector<std::string> each;
+    for (int rank = 0; rank < (started < 0 ? workers : started); ++rank)
+        each.push_back(fmt::format("RANK={} WORLD_SIZE={} {}", rank, workers, variables));
+    return runEach(each, words);
+}
+
+// Another program at a port of 127.0.0.1: it takes connections and never says a word.
+class SilentListener {
+public:
+    SilentListener() : m_file(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(::bind(m_file, reinterpret_cast<sockaddr*>(&address), size), 0);
+        EXPECT_EQ(::listen(m_file, 5), 0);
+        EXPECT_EQ(::getsockname(m_file, reinterpret_cast<sockaddr*>(&address), &size), 0);
+        m_port = ntohs(address.sin_port);
+    }
+    ~SilentListener() { ::close(m_file); }
+    SilentListener(const SilentListener&) = delete;
+    SilentListener& operator=(const SilentListener&) = delete;
+    std::string place() const { return fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", m_port); }
+
+private:
+    int m_file, m_port = 0;
+};
+
+std::chrono::seconds since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
 }
 
 std::string freshFile() {
@@ -165,6 +203,83 @@ TEST(WorkerGroup, OneThatNeverComesIsASentenceAfterThePatience) {
     const auto ended = run(2, "STEPSCOPE_WORKERS_FILE=" + file, "all 2", 1);
     EXPECT_EQ(ended[0].exit, 3);
     EXPECT_THAT(ended[0].said, HasSubstr("Worker 0 of 2 did not find the others"));
+    std::filesystem::remove(file);
+}
+
+TEST(WorkerGroup, APortThatAnotherProgramHoldsIsNamedByTheFirstAtOnce) {
+    const SilentListener other;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto ended = run(2, other.place(), "all 40", 1);
+    EXPECT_EQ(ended[0].exit, 3);
+    EXPECT_THAT(ended[0].said, testing::MatchesRegex("MASTER_PORT [0-9]+ at 127.0.0.1 is taken by another program, .*\n"));
+    EXPECT_LT(since(begin).count(), 20) << "it waits for nobody";
+}
+
+TEST(WorkerGroup, AListenerThatNeverAnswersIsASentenceAfterThePatienceAndHoldsUpNoStop) {
+    const SilentListener other;
+    for (const std::string& store : {other.place(), other.place() + " TORCHELASTIC_USE_AGENT_STORE=True"}) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto late = runEach({"RANK=1 WORLD_SIZE=2 " + store}, "all 2");
+        EXPECT_EQ(late[0].exit, 3) << store;
+        EXPECT_THAT(late[0].said, HasSubstr("but does not answer as the store of workers does; is MASTER_PORT taken by another program")) << store;
+        EXPECT_LT(since(begin).count(), 30) << store;
+        const auto stopped = runEach({"RANK=1 WORLD_SIZE=2 " + store}, "stop 600");
+        EXPECT_EQ(stopped[0].exit, 3) << store;
+        EXPECT_THAT(stopped[0].said, HasSubstr("The run was stopped before its first step.")) << store;
+    }
+}
+
+// 192.0.2.1 is of an example's network (RFC 5737): no machine has it.
+TEST(WorkerGroup, AnAddressThatTheFirstWorkersMachineHasNotIsNamedAndNothingListensElsewhere) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto ended = run(2, fmt::format("MASTER_ADDR=192.0.2.1 MASTER_PORT={}", test::freePort()), "all 40", 1);
+    EXPECT_EQ(ended[0].exit, 3);
+    EXPECT_THAT(ended[0].said, HasSubstr("MASTER_ADDR 192.0.2.1 is not an address of this machine"));
+    EXPECT_LT(since(begin).count(), 20);
+}
+
+TEST(WorkerGroup, NumbersOfWorkersThatAreNotAlikeAreNamedByAllAtOnce) {
+    const std::string file = freshFile();
+    const int port = test::freePort();
+    for (const std::string& store : {"STEPSCOPE_WORKERS_FILE=" + file, fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port)}) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto ended = runEach({"RANK=0 WORLD_SIZE=2 " + store, "RANK=1 WORLD_SIZE=3 " + store}, "all 40");
+        for (const Ended& one : ended) {
+            EXPECT_EQ(one.exit, 3) << store;
+            EXPECT_THAT(one.said, testing::MatchesRegex("WORLD_SIZE is 2 with worker 0 .process [0-9]+ on .*. and 3 with worker 1 .*\n")) << store;
+        }
+        EXPECT_EQ(ended[0].said, ended[1].said);
+        EXPECT_LT(since(begin).count(), 20) << store;
+    }
+    std::filesystem::remove(file);
+}
+
+TEST(WorkerGroup, ARankThatTwoProcessesHaveIsNamedWithBothAtOnce) {
+    const std::string file = freshFile();
+    const int port = test::freePort();
+    for (const std::string& store : {"STEPSCOPE_WORKERS_FILE=" + file, fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port)}) {
+        const auto begin = std::chrono::steady_clock::now();
+        // The third one, which never comes, is not waited for.
+        const auto ended = runEach({"RANK=0 WORLD_SIZE=3 " + store, "RANK=1 WORLD_SIZE=3 " + store, "RANK=1 WORLD_SIZE=3 " + store}, "all 40");
+        for (const Ended& one : ended) {
+            EXPECT_EQ(one.exit, 3) << store;
+            EXPECT_THAT(one.said, testing::MatchesRegex("RANK is 1 with two workers, process [0-9]+ on .* and process [0-9]+ on .*\n")) << store;
+        }
+        EXPECT_LT(since(begin).count(), 20) << store;
+    }
+    std::filesystem::remove(file);
+}
+
+// One of them has died, and what they said to each other is there still.
+TEST(WorkerGroup, ThoseWhoAreStartedAnewClaimTheirRanksAnew) {
+    const std::string file = freshFile(), store = "STEPSCOPE_WORKERS_FILE=" + file;
+    {
+        const auto held = StoreFile::hold(file);  // so that nobody takes it away
+        ASSERT_TRUE(held) << held.error().sentence;
+        EXPECT_EQ(run(2, "TORCHELASTIC_RESTART_COUNT=0 " + store, "die")[1].exit, 7);
+        ASSERT_TRUE(std::filesystem::exists(file));
+        expectAllAgree(run(2, "TORCHELASTIC_RESTART_COUNT=1 " + store, "all"), "0;xxx1;");
+    }
     std::filesystem::remove(file);
 }
 
