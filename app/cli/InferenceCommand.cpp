@@ -20,7 +20,7 @@ struct InferenceOptions {
     std::string from, database, data;
     std::vector<std::string> forms;
     // Texts, so that the range checks name the option.
-    std::string prompt = "0", text = "0", batch = "1", tokens = "4096", budget = "60", delta = "1", threads = "0", seed = "1";
+    std::string prompt = "0", text = "0", batch = "1", tokens = "4096", budget = "60", delta = "1", threads = "0", seed = "1", fineTune = "0";
     bool noPruning = false, json = false;
 };
 
@@ -43,6 +43,7 @@ Result<FormsRequest> request(const InferenceOptions& options) {
     whole("--tokens", options.tokens, 1, kMostFormTokens, wanted.tokens);
     whole("--threads", options.threads, 0, 1024, wanted.threads);
     whole("--seed", options.seed, 0, 1'000'000'000'000, wanted.seed);
+    whole("--fine-tune", options.fineTune, 0, kMostFineTuning, wanted.fineTune);
     real("--budget", options.budget, 0, kMostFormSeconds, wanted.budgetSeconds);
     double percent = 1;
     real("--delta", options.delta, kLeastFormDelta * 100, kMostFormDelta * 100, percent);
@@ -69,6 +70,12 @@ std::string besideText(const char* what, const FormSpeed& speed, double delta) {
     return fmt::format("             {} beside f32: {}{}\n", what, speedWords(speed, delta), why);
 }
 
+std::string tunedText(const PrunedRow& row, std::int64_t steps) {
+    if (!std::isfinite(row.tunedPerplexity)) return "";
+    return fmt::format(", after {} step{} of fine-tuning {} ({})", format::count(steps), steps == 1 ? "" : "s",
+                       format::significant(row.tunedPerplexity, 5), qualityWords(row.tuned));
+}
+
 std::string formsText(const FormsAnswer& answer) {
     std::string text = fmt::format("{}\n{} tokens in {} windows · prompts of {}, texts of {} tokens, {} at a time · {} thread{}\n",
                                    printable(answer.data), format::count(answer.tokens), format::count(answer.windows), format::count(answer.prompt),
@@ -90,7 +97,8 @@ std::string formsText(const FormsAnswer& answer) {
                             answer.leftOut > 0 ? fmt::format(", {} left out for other programs", answer.leftOut) : std::string(), answer.seconds);
     if (!std::isfinite(answer.bytesPerSecond)) text += "The memory bandwidth of this machine is not known yet; `diagnose` measures it.\n";
     for (const PrunedRow& row : answer.pruned)
-        text += fmt::format("{:>5} pruned: perplexity {} ({})\n", row.name, format::significant(row.perplexity, 5), qualityWords(row.quality));
+        text += fmt::format("{:>5} pruned: perplexity {} ({}){}\n", row.name, format::significant(row.perplexity, 5), qualityWords(row.quality),
+                            tunedText(row, answer.fineTune));
     if (!answer.pruned.empty()) text += std::string(kZerosGiveNothing) + "\n";
     if (answer.stopped) text += "It was stopped before everything was measured.\n";
     return text;
@@ -129,13 +137,18 @@ Json answerJson(const FormsAnswer& answer, const std::string& from) {
                          {"prompt", speedJson(row.prompt, answer.delta)},
                          {"text", text}});
     }
-    for (const PrunedRow& row : answer.pruned)
+    for (const PrunedRow& row : answer.pruned) {
         pruned.push_back({{"pruned", row.name},
+                          {"scope", row.scope.empty() ? Json() : Json(row.scope)},
                           {"zeros", number(row.zeros)},
                           {"perplexity", number(row.perplexity)},
                           {"perplexity_change", qualityJson(row.quality)},
                           {"smaller", false},
                           {"faster", false}});
+        if (answer.fineTune == 0) continue;
+        pruned.back()["fine_tuned_perplexity"] = number(row.tunedPerplexity);
+        pruned.back()["fine_tuned_change"] = qualityJson(row.tuned);
+    }
     return {{"checkpoint", from},
             {"data", answer.data},
             {"tokens", answer.tokens},
@@ -150,6 +163,7 @@ Json answerJson(const FormsAnswer& answer, const std::string& from) {
             {"bytes_per_s", number(answer.bytesPerSecond)},
             {"seconds", number(answer.seconds)},
             {"stopped", answer.stopped},
+            {"fine_tune", answer.fineTune},
             {"forms", forms},
             {"pruned", pruned}};
 }
@@ -179,7 +193,8 @@ void addInference(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("inference", "What weights of fewer bits give and cost here, measured in turn, and what pruning costs");
     addFromOption(*command, options->from);
     command
-        ->add_option("--data", options->data, "Held-out text: kjv, generated, or a path; default: the part of its own data that the run validated on")
+        ->add_option("--data", options->data,
+                     "Held-out text: kjv, shakespeare, generated, or a path; default: the part of its own data that the run validated on")
         ->type_name("FILE")
         ->take_last();
     addDatabaseOption(*command, options->database);
@@ -198,6 +213,8 @@ void addInference(CLI::App& parent, Actions& actions) {
     add("--delta", options->delta, "Differences of speed below this count as none", "PCT");
     add("--threads", options->threads, "CPU threads; 0 = every core", "N");
     add("--seed", options->seed, "Of the coins that order the turns", "N");
+    add("--fine-tune", options->fineTune,
+        "Steps of training behind each pruning, its zeros kept, on the run's own text at the rate that its schedule had come to; 0 = none", "STEPS");
     command->add_flag("--no-pruning", options->noPruning, "Leave out what zeros cost");
     command->add_flag("--json", options->json, "As one line of JSON");
     actions[command] = [options] { return inference(*options); };

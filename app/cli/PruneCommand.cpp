@@ -1,4 +1,5 @@
-// `prune`: a checkpoint with its smallest weights set to zero, and its loss before and after. Main thread; Ctrl-C stops it.
+// `prune`: a checkpoint, or weights of another program, with the smallest weights or heads set to zero, and the loss before and after. Main thread;
+// Ctrl-C stops it.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -21,14 +22,13 @@ struct PruneOptions {
 };
 
 Result<PruneRequest> request(const PruneOptions& options) {
-    PruneRequest wanted{.pattern = options.pattern, .eachMatrix = options.scope == "layer", .out = options.out};
+    const auto scope = pruneScopeNamed(options.scope);
+    if (!scope) return scope.error();
+    PruneRequest wanted{.pattern = options.pattern, .scope = *scope, .out = options.out};
     wanted.evaluate.data = options.data;
-    if (options.scope != "layer" && options.scope != "global")
-        return makeError(ErrorCode::BadInput,
-                         fmt::format("--scope is global (the smallest of all) or layer (of each matrix), not \"{}\".", options.scope));
     if (options.sparsity.empty() == options.pattern.empty())
         return makeError(ErrorCode::BadInput, "How much is pruned is said by --sparsity or by --pattern, by one of them.");
-    if (!options.pattern.empty() && options.scope == "layer")
+    if (!options.pattern.empty() && *scope != PruneScope::Global)
         return makeError(ErrorCode::BadInput, "A pattern takes the same share everywhere; leave out --scope.");
     if (!options.sparsity.empty()) {
         const auto share = realOption("--sparsity", options.sparsity, 0, 1);
@@ -67,12 +67,14 @@ Result<ExitCode> prune(const PruneOptions& options) {
     if (terminal) printStatus("\r\x1b[K");
     if (!answer) return answer.error();
     const double share = static_cast<double>(answer->zeros) / static_cast<double>(answer->weights);
+    const std::string heads = answer->heads == 0 ? std::string() : fmt::format("{} of the {} heads are pruned\n", answer->heads, answer->headsOfAll);
     if (options.json)
         print(line({{"checkpoint", wanted->evaluate.checkpoint},
                     {"out", wanted->out},
                     {"data", answer->before.data},
                     {"zeros", answer->zeros},
                     {"weights", answer->weights},
+                    {"heads", answer->heads},
                     {"sparsity", number(share)},
                     {"loss_before", nineDigits(answer->before.loss)},
                     {"loss_after", nineDigits(answer->after.loss)},
@@ -81,10 +83,10 @@ Result<ExitCode> prune(const PruneOptions& options) {
                     {"tokens", answer->before.tokens}}));
     else
         print(fmt::format(
-            "{}\n{} of the {} weights of the blocks' matrices are zero ({:.1f} %)\nloss {:.4f} -> {:.4f} · perplexity {:.4g} -> {:.4g} "
+            "{}\n{}{} of the {} weights of the blocks' matrices are zero ({:.1f} %)\nloss {:.4f} -> {:.4f} · perplexity {:.4g} -> {:.4g} "
             "({:+.2f} %) · {} tokens of {}\nThe file is as large and text as slow as before: no kernel here leaves zeros out. Training on "
-            "lets them grow again.\n",
-            printable(wanted->out), format::count(answer->zeros), format::count(answer->weights), 100 * share, answer->before.loss,
+            "lets them grow again, but with train --resume … --keep-zeros.\n",
+            printable(wanted->out), heads, format::count(answer->zeros), format::count(answer->weights), 100 * share, answer->before.loss,
             answer->after.loss, answer->before.perplexity, answer->after.perplexity, 100 * (answer->after.perplexity / answer->before.perplexity - 1),
             format::count(answer->before.tokens), printable(answer->before.data)));
     return ExitCode::Ok;
@@ -94,30 +96,30 @@ Result<ExitCode> prune(const PruneOptions& options) {
 
 void addPrune(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<PruneOptions>();
-    auto* command = parent.add_subcommand("prune", "Set the smallest weights of a checkpoint to zero, and say what that costs");
-    command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
-        ->type_name("FILE|ID")
-        ->required()
-        ->take_last();
+    auto* command = parent.add_subcommand("prune", "Set the smallest weights, or heads, of a checkpoint to zero, and say what that costs");
+    addFromOption(*command, options->from);
     command->add_option("--out", options->out, "The folder of the new checkpoint, which must not exist")
         ->type_name("FOLDER")
         ->required()
         ->take_last()
         ->check(notEmpty("--out"));
     addDatabaseOption(*command, options->database);
-    command->add_option("--sparsity", options->sparsity, "The share of the weights of the blocks' matrices that become zero")
+    command->add_option("--sparsity", options->sparsity, "The share of the weights of the blocks' matrices, or of the heads, that become zero")
         ->type_name("SHARE")
         ->take_last();
     command->add_option("--pattern", options->pattern, "Instead: of each 4 neighbours along a row the 2 largest stay, as 2:4")
         ->type_name("N:M")
         ->take_last();
-    command->add_option("--scope", options->scope, "global: the smallest of all; layer: the same share of each matrix")
+    command
+        ->add_option(
+            "--scope", options->scope,
+            "global: the smallest of all; layer: the same share of each matrix; heads: whole heads of the attention, the smallest of all layers")
         ->type_name("SCOPE")
         ->capture_default_str()
         ->take_last();
     command
         ->add_option("--data", options->data,
-                     "What to evaluate on: kjv, generated, or a path; default: the part of its own data that the run validated on")
+                     "What to evaluate on: kjv, shakespeare, generated, or a path; default: the part of its own data that the run validated on")
         ->type_name("FILE")
         ->take_last();
     const auto add = [command](const char* name, std::string& text, const char* help) {

@@ -1,6 +1,7 @@
 #include "core/program/PhasedProgram.h"
 
 #include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
 
 #include <cmath>
 #include <numeric>
@@ -61,6 +62,10 @@ StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, do
     clock.enter(Phase::Optimizer);
     begin(state, settings);
     passAll(state, batches, clock);
+    if (m_parts.keepZeros) {
+        clock.enter(Phase::Clip);
+        withholdFromZeros(state);
+    }
     if (decidesOnDevice())
         concludeOnDevice(state, settings, clock, result);
     else
@@ -91,6 +96,17 @@ void PhasedProgram::passAll(const TrainState& state, const BatchSource& batches,
     if (!m_announcer.hasSubscriber()) return;
     if (m_others != nullptr) clock.enter(Phase::Waiting);  // for the sums that backward did not hide
     m_announcer.end();
+}
+
+// Before anything reads the gradients: neither their norm nor the update sees what a weight that is zero would get, so that with moments of zero
+// (state/Zeros.h) AdamW leaves it and them as they are, whichever form of the update it is and wherever it runs. Of several workers each has the sums
+// by now, and the same weights.
+void PhasedProgram::withholdFromZeros(const TrainState& state) {
+    const c10::NoGradGuard noGradient;
+    for (std::size_t i = 0; i < state.layout.slots().size(); ++i) {
+        const ParameterSlot& slot = state.layout.slots()[i];
+        if (slot.linear) gradientOf(i).masked_fill_(ParameterLayout::view(state.weights, slot).eq(0), 0);
+    }
 }
 
 // The mean over the micro-batches, in the order of their sequences; no number from the first one that is none.

@@ -74,6 +74,7 @@ private:
     void passAll(const TrainState& state, const BatchSource& batches, PhaseClock& clock);
     void conclude(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result);
     void concludeOnDevice(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result);
+    void withholdFromZeros(const TrainState& state);
     double meanLoss(PhaseClock& clock);
 };
 

@@ -38,6 +38,7 @@ ProgramBuilder::ProgramBuilder(const RunPlan& plan) {
     m_parts.lossScaleGrowth = plan.precision == Precision::Fp16 ? config.lossScaleGrowth : 0;
     m_parts.recompute = plan.recompute;
     m_parts.keepGradients = plan.keepsGradients;
+    m_parts.keepZeros = config.keepZeros == "on";
     m_parts.sums = plan.sums;
     m_parts.adamW = {.beta1 = config.beta1, .beta2 = config.beta2, .epsilon = config.epsilon, .weightDecay = config.weightDecay};
     m_parts.feed = plan.feed;

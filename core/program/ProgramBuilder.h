@@ -46,6 +46,7 @@ struct ProgramParts {
     // The forward pass reads a bfloat16 copy of the matrices that the optimizer keeps up to date, instead of casting them.
     bool keepsLowWeights() const { return optimizerWritesLow && autocast == at::kBFloat16; }
     bool keepGradients = false;                 // zero-grad: true = zero them in place, false = set to none
+    bool keepZeros = false;                     // weights of the blocks' matrices that are zero get no gradient (state/Zeros.h)
     SumPrecision sums = SumPrecision::Float32;  // of gradients, with other workers
     AdamW adamW;                                // rate and t are set at each step
     FeedSettings feed;                          // where batches come from; every Program takes them through a BatchFeed

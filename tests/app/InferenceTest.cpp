@@ -48,7 +48,10 @@ TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
     EXPECT_TRUE(dynamic["prompt"].contains("verdict"));
     EXPECT_GT(told["rounds"].get<int>() + told["left_out"].get<int>(), 0);
     EXPECT_TRUE(told["floor"].contains("prompt") && told["floor"].contains("text")) << told["floor"];
-    ASSERT_EQ(told["pruned"].size(), 5u);
+    ASSERT_EQ(told["pruned"].size(), 13u);
+    EXPECT_EQ(told["pruned"][8]["scope"], "heads");
+    EXPECT_EQ(told["pruned"][12]["pruned"], "2:4");
+    EXPECT_FALSE(told["pruned"][1].contains("fine_tuned_perplexity"));
     EXPECT_NEAR(told["pruned"][1]["zeros"].get<double>(), 0.5, 0.01);
     EXPECT_EQ(told["pruned"][1]["faster"], false);
     const auto evaluated = Json::parse(cli({"eval", "--from", m_id, "--db", database(), "--tokens", "200", "--dtype", "int8", "--json"}).out);
@@ -69,7 +72,17 @@ TEST_F(Inference, SaysThatZerosGiveNothing) {
     EXPECT_THAT(inference({"--budget", "0", "--form", "f32"}).out, HasSubstr("No kernel here leaves zeros out"));
 }
 
+TEST_F(Inference, TellsWhatFineTuningGivesBackBehindEachPruning) {
+    const auto finished = inference({"--budget", "0", "--form", "f32", "--fine-tune", "4", "--json"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json told = Json::parse(finished.out);
+    EXPECT_EQ(told["fine_tune"], 4);
+    for (const Json& row : told["pruned"]) EXPECT_GT(row["fine_tuned_perplexity"].get<double>(), 1) << row;
+    EXPECT_THAT(inference({"--budget", "0", "--form", "f32", "--fine-tune", "1"}).out, HasSubstr("after 1 step of fine-tuning"));
+}
+
 TEST_F(Inference, RefusesWithASentence) {
+    expectRefused(inference({"--fine-tune", "1.5"}), {"--fine-tune", "1.5"}, kBadInput);
     expectRefused(inference({"--form", "fp8"}), {"fp8", "int8-dynamic"}, kBadInput);
     expectRefused(inference({"--prompt", "100000"}), {"100000", "positions"}, kBadInput);
     expectRefused(inference({"--batch", "65"}), {"--batch", "65"}, kBadInput);

@@ -38,6 +38,45 @@ TEST_F(Prune, KeepsAPatternAndSaysThatNothingIsFasterForIt) {
     EXPECT_THAT(finished.out, HasSubstr("no kernel here leaves zeros out"));
 }
 
+TEST_F(Prune, PrunesWholeHeads) {
+    const auto finished = prune("heads", {"--scope", "heads", "--sparsity", "0.5", "--json"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const auto told = Json::parse(finished.out);
+    EXPECT_GE(told["heads"].get<int>(), 1);
+    EXPECT_GT(told["zeros"].get<std::int64_t>(), 0);
+    EXPECT_LT(told["sparsity"].get<double>(), 0.5) << "the other matrices of the blocks have no heads";
+    EXPECT_THAT(prune("again", {"--scope", "heads", "--sparsity", "0.5"}).out, HasSubstr("heads are pruned"));
+}
+
+// Zeros are counted by pruning nothing more.
+TEST_F(Prune, TrainingOnKeepsTheZerosWhereAskedToAndElseLetsThemGrow) {
+    ASSERT_EQ(prune("half", {"--sparsity", "0.5"}).exitCode, 0);
+    const auto zerosAfter = [this](const std::string& name, const Words& more) {
+        Words words{"train", "--resume", path("half"), "--db", database(), "--steps", "16", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto trained = cli(words);
+        EXPECT_EQ(trained.exitCode, 0) << trained.err;
+        const auto session = std::to_string(Json::parse(trained.out)["session"].get<std::int64_t>());
+        const auto counted =
+            cli({"prune", "--from", session, "--db", database(), "--out", path(name), "--sparsity", "0", "--tokens", "50", "--json"});
+        EXPECT_EQ(counted.exitCode, 0) << counted.err;
+        return Json::parse(counted.out)["sparsity"].get<double>();
+    };
+    EXPECT_NEAR(zerosAfter("kept", {"--keep-zeros"}), 0.5, 0.001);
+    EXPECT_LT(zerosAfter("grown", {}), 0.05);
+    EXPECT_NEAR(zerosAfter("planned", {"--keep-zeros", "--set", "fusion=step"}), 0.5, 0.001);
+    const auto begun = cli({"train", "--init", path("half") + "/model.safetensors", "--init-shape", "--data", "generated", "--keep-zeros", "--db",
+                            database(), "--steps", "2", "--set", "context=16", "--set", "warmup=1", "--json"});
+    EXPECT_EQ(begun.exitCode, 0) << begun.err;
+    EXPECT_THAT(begun.err, HasSubstr("stay zero (keep-zeros)"));
+}
+
+TEST_F(Prune, KeepingZerosIsRefusedWhereThereAreNone) {
+    expectRefused(cli(tiny({"--keep-zeros"})), {"keep-zeros", "random weights"}, kBadInput);
+    expectRefused(cli({"train", "--resume", m_id, "--db", database(), "--steps", "16", "--keep-zeros"}), {"keep-zeros", "prune them first"},
+                  kBadInput);
+}
+
 TEST_F(Prune, ChangesNothingWhereNothingIsPruned) {
     const auto told = Json::parse(prune("none", {"--sparsity", "0", "--scope", "layer", "--json"}).out);
     EXPECT_EQ(told["loss_after"], told["loss_before"]);
@@ -48,7 +87,8 @@ TEST_F(Prune, RefusesWithASentence) {
     expectRefused(prune("a", {"--sparsity", "0.5", "--pattern", "2:4"}), {"--sparsity", "--pattern"}, kBadInput);
     expectRefused(prune("a", {"--sparsity", "1.5"}), {"--sparsity", "1.5"}, kBadInput);
     expectRefused(prune("a", {"--pattern", "4:2"}), {"4:2", "2:4"}, kBadInput);
-    expectRefused(prune("a", {"--sparsity", "0.5", "--scope", "all"}), {"all", "global"}, kBadInput);
+    expectRefused(prune("a", {"--sparsity", "0.5", "--scope", "all"}), {"all", "global", "heads"}, kBadInput);
+    expectRefused(prune("a", {"--pattern", "2:4", "--scope", "heads"}), {"--scope"}, kBadInput);
     EXPECT_FALSE(std::filesystem::exists(path("a"))) << "nothing was written";
     std::filesystem::create_directory(path("there"));
     expectRefused(prune("there", {"--sparsity", "0.5"}), {"there", "exists"}, kBadInput);

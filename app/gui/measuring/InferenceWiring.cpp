@@ -37,6 +37,7 @@ InferenceWiring::InferenceWiring(const Panels& panels, RunController& runs, RunW
         m_cancel = true;
         if (m_held && m_held->waits) end("Stopped before anything was measured.");
     });
+    connect(&page, &InferencePage::pruneRequested, this, &InferenceWiring::prune);
     connect(&page, &InferencePage::weightsRequested, this, &InferenceWiring::choose);
     connect(&page, &InferencePage::guideRequested, this, [this] { Q_EMIT guideRequested(kInferenceChapter); });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &InferenceWiring::liveStateChanged);
@@ -185,10 +186,15 @@ void InferenceWiring::beginHeld() {
 void InferenceWiring::begin(const QString& doing, const QString& whose) {
     m_view = emptyInference();
     m_view.whose = whose;
+    takeUp(doing);
+}
+
+void InferenceWiring::takeUp(const QString& doing) {
     m_cancel = false;
     m_measuring = true;
     m_view.stage = InferenceView::Stage::Measuring;
     m_view.doing = doing;
+    m_view.share = 0;
     ++m_number;
     m_panels.page.setView(m_view);
     // A run that is held still for it may go on at any time; one that begins would end it without a word.
@@ -233,6 +239,38 @@ void InferenceWiring::measure(const InferenceQuestion& question, const std::stri
                 showForms(**found, m_view);
             }
             end(*found ? QString() : plain(found->error().sentence));
+        });
+    });
+}
+
+// The figures that stand there stay: they are of the same weights, or say whose they are.
+void InferenceWiring::prune(const PruneWish& wish) {
+    if (m_measuring || m_runs.workbench() == nullptr || m_runs.elsewhere()) return;
+    if (liveInView() || m_runs.busy()) {
+        m_view.stage = InferenceView::Stage::Failed;
+        m_view.doing =
+            "A pruned checkpoint is made of weights that are on the disk, while nothing trains: stop the run, whose checkpoint can be taken then.";
+        return m_panels.page.setView(m_view);
+    }
+    const std::string from = m_chosen.isEmpty() ? m_source.path : m_chosen.toStdString();
+    if (from.empty()) return;
+    takeUp("reading the text before and after the pruning");
+    m_thread.post([this, number = m_number, wish, request = pruneRequest(wish, from)] {
+        const auto tell = [this, number](double share) {
+            answer(this, [this, number, share] {
+                if (number != m_number || !m_measuring) return;
+                m_view.share = share;
+                m_panels.page.setView(m_view);
+            });
+        };
+        const auto written = std::make_shared<const Result<PruneAnswer>>(pruneCheckpoint(request, tell, m_cancel));
+        answer(this, [this, number, written, wish] {
+            if (number != m_number) return;
+            if (*written) {
+                m_view.stage = InferenceView::Stage::Found;
+                m_view.doing = prunedWords(**written, wish);
+            }
+            end(*written ? QString() : plain(written->error().sentence));
         });
     });
 }

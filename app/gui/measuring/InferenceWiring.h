@@ -57,7 +57,9 @@ private:
     void liveStateChanged(const StateChanged& change);
     void beginHeld();
     void measure(const InferenceQuestion& question, const std::string& from, bool besideAPausedRun);
+    void prune(const PruneWish& wish);
     void begin(const QString& doing, const QString& whose);
+    void takeUp(const QString& doing);
     QString whoseNow() const;  // weights would be measured
     void end(const QString& failure);
     void letGo();

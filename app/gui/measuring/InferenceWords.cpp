@@ -1,5 +1,6 @@
 #include "app/gui/measuring/InferenceWords.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -72,10 +73,12 @@ InferenceView emptyInference() {
         row.what = whatFormIs(form);
         view.rows.push_back(row);
     }
-    for (const std::string& name : allPrunings()) {
+    for (const PruningPoint& one : prunedPoints()) {
         PrunedPoint point;
-        point.name = inferenceText(name);
-        point.pattern = point.name.contains(':');
+        point.name = inferenceText(one.name);
+        point.scope = inferenceText(one.scope);
+        point.pattern = one.scope.empty();
+        point.share = one.share;
         view.pruned.push_back(point);
     }
     view.pruning = kZerosGiveNothing;
@@ -109,9 +112,12 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
             point.high = known.quality.high;
             point.perplexity = inferenceText(format::significant(known.perplexity, 5));
             point.quality = inferenceText(qualityWords(known.quality));
+            if (std::isfinite(known.tunedPerplexity))
+                point.tuned = inferenceText(format::significant(known.tunedPerplexity, 5) + ", " + qualityWords(known.tuned));
         }
     if (view.stage == InferenceView::Stage::Found) {
         view.doing = restsOn(answer);
+        if (answer.fineTune > 0) view.doing += QString(" Fine-tuned for %1 behind each pruning.").arg(countOf(answer.fineTune, "step", "steps"));
         if (answer.timed && !std::isfinite(answer.bytesPerSecond)) view.doing += " Bandwidth is told once the page Diagnose has looked.";
     }
 }
@@ -126,7 +132,29 @@ FormsRequest formsRequest(const InferenceQuestion& question, const std::string& 
     request.tokens = question.tokens;
     request.budgetSeconds = question.seconds;
     request.pruning = question.pruning;
+    request.fineTune = question.fineTune;
     return request;
+}
+
+PruneRequest pruneRequest(const PruneWish& wish, const std::string& from) {
+    PruneRequest request;
+    request.evaluate.checkpoint = from;
+    request.evaluate.data = wish.data.toStdString();
+    request.evaluate.tokens = wish.tokens;
+    request.sparsity = wish.point.share;
+    if (wish.point.pattern) request.pattern = wish.point.name.toStdString();
+    for (const PruneScope scope : kAllPruneScopes)
+        if (wish.point.scope == toString(scope)) request.scope = scope;
+    request.out = wish.out.toStdString();
+    return request;
+}
+
+QString prunedWords(const PruneAnswer& answer, const PruneWish& wish) {
+    return QString("Wrote %1: %2 of the blocks' weights are zero, perplexity %3 -> %4 on %5. Train on from it with keep-zeros, or they grow again.")
+        .arg(wish.out,
+             inferenceText(format::percent(static_cast<double>(answer.zeros) / static_cast<double>(std::max<std::int64_t>(1, answer.weights)))),
+             inferenceText(format::significant(answer.before.perplexity, 5)), inferenceText(format::significant(answer.after.perplexity, 5)),
+             countOf(answer.before.tokens, "token", "tokens"));
 }
 
 }  // namespace stepscope

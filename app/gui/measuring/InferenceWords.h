@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 #include "app/workbench/inference/MeasureForms.h"
+#include "app/workbench/text/PruneCheckpoint.h"
 #include "widgets/panels/inference/InferenceTypes.h"
 
 namespace stepscope {
@@ -11,5 +12,8 @@ InferenceView emptyInference();
 // Of what is known; the rows of what is not stay.
 void showForms(const FormsAnswer& answer, InferenceView& view);
 FormsRequest formsRequest(const InferenceQuestion& question, const std::string& from);
+PruneRequest pruneRequest(const PruneWish& wish, const std::string& from);
+// What was written, and what it costs.
+QString prunedWords(const PruneAnswer& answer, const PruneWish& wish);
 
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include "app/workbench/inference/MeasureForms.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
+#include "core/inference/PruneScope.h"
 
 namespace stepscope {
 
@@ -14,11 +15,15 @@ std::vector<std::string> allForms() {
     return {"f32", "bf16", "int8", "int4", "int8-dynamic"};
 }
 
-std::vector<std::string> allPrunings() {
-    std::vector<std::string> names;
-    for (const double share : kPrunedShares) names.push_back(format::percent(share));
-    names.emplace_back(kPrunedPattern);
-    return names;
+std::vector<PruningPoint> prunedPoints() {
+    std::vector<PruningPoint> all;
+    for (const PruneScope scope : kAllPruneScopes)
+        for (const double share : kPrunedShares) {
+            const char* const of = scope == PruneScope::Global ? "" : scope == PruneScope::Layer ? " of each matrix" : " of the heads";
+            all.push_back({format::percent(share) + of, toString(scope), share});
+        }
+    all.push_back({kPrunedPattern, {}, 0});
+    return all;
 }
 
 std::string speedWords(const FormSpeed& speed, double delta) {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "app/workbench/StoredModel.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/inference/FineTuning.h"
 #include "app/workbench/inference/FormTurns.h"
 #include "app/workbench/inference/OpenedForms.h"
 #include "core/base/Format.h"
@@ -106,6 +108,17 @@ private:
             row.form = toString(type);
             m_answer.forms.push_back(std::move(row));
         }
+        return openTuning();
+    }
+
+    // Before anything is measured: what cannot be is refused then.
+    Status openTuning() {
+        if (!m_request.pruning || m_request.fineTune == 0) return {};
+        tell("opening the training text", 0);
+        auto opened = FineTuning::open(m_request.from, m_request.threads, m_cancelled);
+        if (!opened) return opened.error();
+        m_tuning = std::move(*opened);
+        m_answer.fineTune = m_request.fineTune;
         return {};
     }
 
@@ -196,31 +209,51 @@ private:
         }
     }
 
+    Result<Pruning> pruningAt(const PruningPoint& point) const {
+        if (point.scope.empty()) return patternNamed(kPrunedPattern);
+        const auto scope = pruneScopeNamed(point.scope);
+        if (!scope) return scope.error();
+        Pruning pruning;
+        pruning.scope = *scope;
+        pruning.share = point.share;
+        return pruning;
+    }
+
     Status prune() {
-        std::vector<Pruning> all;
-        for (const double share : kPrunedShares) {
-            Pruning pruning;
-            pruning.share = share;
-            all.push_back(pruning);
-        }
-        const auto pattern = patternNamed(kPrunedPattern);
-        if (!pattern) return pattern.error();
-        all.push_back(*pattern);
+        const std::vector<PruningPoint> all = prunedPoints();
         const double share = (1 - kQualityShare - kTimesShare) / static_cast<double>(all.size());
         for (std::size_t i = 0; i < all.size() && !ended(); ++i) {
+            const double from = kQualityShare + kTimesShare + share * static_cast<double>(i), half = m_tuning ? share / 2 : share;
+            const auto pruning = pruningAt(all[i]);
+            if (!pruning) return pruning.error();
             PrunedRow row;
-            row.name = all[i].of > 0 ? std::string(kPrunedPattern) : format::percent(all[i].share);
+            row.name = all[i].name;
+            row.scope = all[i].scope;
             GeneratorWeights cut{m_opened.weights.config, m_opened.weights.layout, m_opened.weights.weights.clone()};
-            const PruneCount count = stepscope::prune(cut.weights, cut.layout, all[i]);
+            const PruneCount count = stepscope::prune(cut.weights, cut.layout, cut.config, *pruning);
             row.zeros = static_cast<double>(count.zeros) / static_cast<double>(std::max<std::int64_t>(1, count.weights));
-            Bytes bytes;
-            const auto windows = windowsOf(cut, WeightType::F32, bytes, kQualityShare + kTimesShare + share * static_cast<double>(i), share,
-                                           fmt::format("reading the text with {} pruned", row.name));
-            if (!windows) return windows.error();
-            row.perplexity = std::exp(sumOf(*windows) / static_cast<double>(m_answer.tokens));
-            row.quality = changeOf(m_exact, *windows, m_answer.tokens, m_opened.context);
-            m_answer.pruned.push_back(std::move(row));
+            if (auto read = readPruned(cut, row.perplexity, row.quality, from, half, fmt::format("reading the text with {} pruned", row.name)); !read)
+                return read;
+            m_answer.pruned.push_back(row);
+            if (!m_tuning) continue;
+            tell(fmt::format("fine-tuning with {} pruned", row.name), from + half);
+            const auto tuned = m_tuning->tuned(*pruning, m_request.fineTune, [this] { return ended(); });
+            if (!tuned) return tuned.error();
+            PrunedRow& kept = m_answer.pruned.back();
+            if (auto read = readPruned(*tuned, kept.tunedPerplexity, kept.tuned, from + half, half,
+                                       fmt::format("reading the text with {} pruned and fine-tuned", row.name));
+                !read)
+                return read;
         }
+        return {};
+    }
+
+    Status readPruned(const GeneratorWeights& cut, double& perplexity, QualityChange& quality, double from, double share, const std::string& doing) {
+        Bytes bytes;
+        const auto windows = windowsOf(cut, WeightType::F32, bytes, from, share, doing);
+        if (!windows) return windows.error();
+        perplexity = std::exp(sumOf(*windows) / static_cast<double>(m_answer.tokens));
+        quality = changeOf(m_exact, *windows, m_answer.tokens, m_opened.context);
         return {};
     }
 
@@ -229,7 +262,8 @@ private:
     const std::atomic<bool>& m_cancelled;
     std::atomic<bool> m_ended{false};
     OpenedForms m_opened;
-    std::vector<double> m_exact;  // what each window costs in float32
+    std::unique_ptr<FineTuning> m_tuning;  // where it is asked for
+    std::vector<double> m_exact;           // what each window costs in float32
     FormsAnswer m_answer;
 };
 

@@ -26,14 +26,22 @@ struct FormsRequest {
     std::int64_t threads = 0;          // 0 = every core
     std::int64_t seed = 1;             // of the coins that order the turns
     bool pruning = true;               // what zeros cost is asked too
+    std::int64_t fineTune = 0;         // steps of training behind each pruning, its zeros kept; 0 = none
     bool besideAPausedRun = false;     // the one that goes on takes no processor: who asks has paused it, and cancels when it goes on
 };
-constexpr std::int64_t kMostFormTexts = 64, kMostFormTokens = 1'000'000;
+constexpr std::int64_t kMostFormTexts = 64, kMostFormTokens = 1'000'000, kMostFineTuning = 1'000'000;
 constexpr double kMostFormSeconds = 86'400, kLeastFormDelta = 0.0005, kMostFormDelta = 0.5;
 
-// In the order of the rows: "f32", "bf16", ...; and what is pruned: "30 %", ..., "2:4".
+// What is pruned, at one point of a curve.
+struct PruningPoint {
+    std::string name;   // "30 %", "30 % of each matrix", "30 % of the heads", ..., "2:4"
+    std::string scope;  // a word of `prune --scope`; empty of a pattern, which is a point of its own
+    double share = 0;   // of the weights, or of the heads; not read of a pattern
+};
+
+// In the order of the rows: "f32", "bf16", ...; and the prunings, those of one curve behind each other.
 std::vector<std::string> allForms();
-std::vector<std::string> allPrunings();
+std::vector<PruningPoint> prunedPoints();
 constexpr double kPrunedShares[]{0.3, 0.5, 0.7, 0.9};
 constexpr const char* kPrunedPattern = "2:4";
 
@@ -57,10 +65,12 @@ struct FormRow {
 };
 
 struct PrunedRow {
-    std::string name;  // "50 %", "2:4"
-    double zeros = 0;  // share of the weights of the blocks' matrices
+    std::string name, scope;  // of its PruningPoint
+    double zeros = 0;         // share of the weights of the blocks' matrices
     double perplexity = kUnknown;
     QualityChange quality;
+    double tunedPerplexity = kUnknown;  // after the fine-tuning
+    QualityChange tuned;                // beside the weights as they were, without any of it
 };
 
 struct FormsAnswer {
@@ -78,6 +88,7 @@ struct FormsAnswer {
     double seconds = 0;
     std::vector<FormRow> forms;     // float32 first
     std::vector<PrunedRow> pruned;  // with float32 weights
+    std::int64_t fineTune = 0;      // steps behind each pruning
 };
 
 // What no kernel does, so that nobody takes zeros for speed.

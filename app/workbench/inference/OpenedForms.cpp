@@ -28,6 +28,8 @@ Status checkFormNumbers(const FormsRequest& request) {
         return badForms(fmt::format("The times are given 0 (none are taken) to {:.0f} seconds.", kMostFormSeconds));
     if (!(request.delta >= kLeastFormDelta) || request.delta > kMostFormDelta)
         return badForms(fmt::format("Differences that count as none are {:g} to {:g} %.", 100 * kLeastFormDelta, 100 * kMostFormDelta));
+    if (request.fineTune < 0 || request.fineTune > kMostFineTuning)
+        return badForms(fmt::format("A pruning is fine-tuned for 0 to {} steps; these are {}.", kMostFineTuning, request.fineTune));
     if (request.sequences < 1 || request.sequences > kMostFormTexts)
         return badForms(fmt::format("Texts are written 1 to {} beside each other; these are {}.", kMostFormTexts, request.sequences));
     return {};
@@ -86,6 +88,9 @@ Result<OpenedForms> openForms(const FormsRequest& request, const std::function<v
     tell("opening the weights");
     auto model = openStoredModel(request.from);
     if (!model) return model.error();
+    if (request.pruning && request.fineTune > 0 && model->foreign)
+        return badForms(
+            fmt::format("{} is of no run of Stepscope, so it has no training text to fine-tune on; leave out the fine-tuning.", request.from));
     const auto shape = shapeOf(request, model->model);
     if (!shape) return shape.error();
     if (auto fits = checkFormsMemory(model->model, types->size()); !fits) return fits.error();

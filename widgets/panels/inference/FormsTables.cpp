@@ -30,8 +30,9 @@ const InferenceColumn kInferenceColumns[] = {
     {"perplexity", "On the held-out text; below it, how much more than in float32, with the 95 % interval", "+88.88 % [+88.88 %, +88.88 %]"},
 };
 constexpr int kInferenceColumnCount = static_cast<int>(std::size(kInferenceColumns));
-const char* kPrunedTitles[] = {"pruned", "perplexity", "beside none", "smaller", "faster"};
-const char* kPrunedWidest[] = {"pruned", "not measured", "+88.88 % [+88.88 %, +88.88 %]", "smaller", "faster"};
+const char* kPrunedTitles[] = {"pruned", "perplexity", "beside none", "after fine-tuning", "smaller", "faster"};
+const char* kPrunedWidest[] = {
+    "88 % of each matrix", "not measured", "+88.88 % [+88.88 %, +88.88 %]", "29.888, +88.88 % [+88.88 %, +88.88 %]", "smaller", "faster"};
 constexpr int kPrunedColumns = static_cast<int>(std::size(kPrunedTitles));
 
 // As tall as its rows, with room for the bar that scrolls it sideways.
@@ -117,11 +118,23 @@ void PrunedTable::setPoints(const std::vector<PrunedPoint>& points) {
         setInferenceCell(*this, at, 0, point.name, true);
         setInferenceCell(*this, at, 1, std::isfinite(point.change) ? point.perplexity : QString(kNotMeasured), true);
         setInferenceCell(*this, at, 2, point.quality, false);
+        setInferenceCell(*this, at, 3, point.tuned.isEmpty() ? QString(kNotMeasured) : point.tuned, false);
         // No kernel leaves zeros out.
-        setInferenceCell(*this, at, 3, "no", false);
         setInferenceCell(*this, at, 4, "no", false);
+        setInferenceCell(*this, at, 5, "no", false);
     }
     fixHeight(*this, fontMetrics().height() + space(1));
+}
+
+int PrunedTable::chosen() const {
+    const auto selected = selectionModel()->selectedRows();
+    return selected.isEmpty() ? -1 : selected.front().row();
+}
+
+QString PrunedTable::cell(int row, const QString& column) const {
+    for (int at = 0; at < columnCount(); ++at)
+        if (horizontalHeaderItem(at)->text() == column) return item(row, at)->text();
+    return {};
 }
 
 }  // namespace stepscope

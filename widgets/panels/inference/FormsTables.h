@@ -20,6 +20,8 @@ class PrunedTable : public QTableWidget {
 public:
     explicit PrunedTable(QWidget* parent = nullptr);
     void setPoints(const std::vector<PrunedPoint>& points);
+    int chosen() const;                                  // the row that is selected; -1 = none
+    QString cell(int row, const QString& column) const;  // by the title of the column
 };
 
 }  // namespace stepscope

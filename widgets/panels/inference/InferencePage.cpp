@@ -1,6 +1,7 @@
 #include "widgets/panels/inference/InferencePage.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -19,6 +20,7 @@
 #include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/WeightsButtons.h"
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/inference/FormsTables.h"
 #include "widgets/panels/inference/PruningCurve.h"
@@ -43,6 +45,8 @@ const std::vector<InferenceField>& inferenceFields() {
         {"tokens", "Held out", "4096", "Tokens of the held-out text that each form reads", IntegerRange{1, 1'000'000}},
         {"seconds", "Seconds", "60",
          "The speeds are known, or end, after so long, where slow rounds need it four times as long; 0 = none are measured", RealRange{0, 86'400}},
+        {"fine-tune", "Fine-tune", "0", "Steps of training behind each pruning, its zeros kept, on the run's own text; 0 = none",
+         IntegerRange{0, 1'000'000}},
     };
     return all;
 }
@@ -88,15 +92,12 @@ QWidget* InferencePage::buildSource() {
     m_sourceLabel = new ElidedLabel(Tone::Normal, 2);
     m_sourceLabel->setAccessibleName("Whose weights");
     layout->addWidget(m_sourceLabel);
-    m_file = inferenceButton("File…", "file", "Weights of another program: a file of safetensors beside its config.json, or llm.c's");
-    m_folder = inferenceButton("Folder…", "folder", "A checkpoint's folder, or one of Hugging Face's transformers");
-    m_own = inferenceButton("Session's", nullptr, "The newest checkpoint of the session that is looked at, or the run in progress, again");
-    auto* buttons = new FlowLayout;
-    for (QPushButton* button : {m_file, m_folder, m_own}) buttons->addWidget(button);
-    layout->addLayout(buttons);
-    connect(m_file, &QPushButton::clicked, this, [this] { browse(false); });
-    connect(m_folder, &QPushButton::clicked, this, [this] { browse(true); });
-    connect(m_own, &QPushButton::clicked, this, [this] { Q_EMIT weightsRequested({}); });
+    m_weights = new WeightsButtons("Weights to measure");
+    layout->addWidget(m_weights);
+    connect(m_weights, &WeightsButtons::chosen, this, [this](const QString& path) {
+        if (!path.isEmpty()) m_lastFolder = QFileInfo(path).absolutePath();
+        Q_EMIT weightsRequested(path);
+    });
     return part;
 }
 
@@ -119,7 +120,7 @@ QWidget* InferencePage::buildQuestion() {
         edit->setText(field.value);
         edit->setToolTip(field.tooltip);
         edit->setAccessibleName(field.name);
-        edit->setMinimumWidth(60);
+        edit->setMinimumWidth(52);
         edit->setMaximumWidth(112);
         edit->installEventFilter(this);
         auto* title = new ElidedLabel(Tone::Muted);
@@ -162,8 +163,24 @@ QWidget* InferencePage::buildPruning() {
     layout->addWidget(head);
     m_zeros = sentenceLabel(Tone::Muted);
     layout->addWidget(m_zeros);
+    m_scope = new QComboBox;
+    m_scope->setAccessibleName("What is pruned");
+    m_scope->setToolTip("Among whom the smallest are looked for; 2:4 stands beside each");
+    // The words of `prune --scope` as data.
+    m_scope->addItem("Smallest weights of all", "global");
+    m_scope->addItem("Smallest weights of each matrix", "layer");
+    m_scope->addItem("Smallest heads of the attention", "heads");
+    m_prune = inferenceButton("Write pruned checkpoint…", nullptr,
+                              "A new checkpoint of these weights with the row that is chosen below pruned; what is measured stays as it is");
+    auto* controls = new FlowLayout;
+    controls->addWidget(m_scope);
+    controls->addWidget(m_prune);
+    layout->addLayout(controls);
     m_pruned = new PrunedTable;
     layout->addWidget(m_pruned);
+    connect(m_scope, &QComboBox::currentIndexChanged, this, &InferencePage::showPruned);
+    connect(m_prune, &QPushButton::clicked, this, &InferencePage::askWhereTo);
+    connect(m_pruned, &QTableWidget::itemSelectionChanged, this, &InferencePage::showState);
     m_curve = new PruningCurve;
     layout->addWidget(m_curve);
     return part;
@@ -179,10 +196,42 @@ void InferencePage::setSource(bool ready, const QString& sentence, bool file) {
 void InferencePage::setView(const InferenceView& view) {
     m_view = view;
     m_table->setRows(m_view.rows);
-    m_pruned->setPoints(m_view.pruned);
     m_zeros->setText(m_view.pruning);
-    m_curve->setPoints(m_view.pruned);
+    showPruned();
+}
+
+void InferencePage::showPruned() {
+    m_shown.clear();
+    const QString scope = m_scope->currentData().toString();
+    for (const PrunedPoint& point : m_view.pruned)
+        if (point.scope.isEmpty() || point.scope == scope) m_shown.push_back(point);
+    m_pruned->setPoints(m_shown);
+    m_curve->setPoints(m_shown);
     showState();
+}
+
+void InferencePage::askWhereTo() {
+    const int row = m_pruned->chosen();
+    if (row < 0 || row >= static_cast<int>(m_shown.size())) return;
+    const auto asked = question();
+    if (!asked) return;
+    PruneWish wish;
+    wish.point = m_shown[static_cast<std::size_t>(row)];
+    wish.data = asked->data;
+    wish.tokens = asked->tokens;
+    auto* dialog = new QFileDialog(this, "Folder of the pruned checkpoint", m_lastFolder);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setFileMode(QFileDialog::AnyFile);
+    dialog->setOption(QFileDialog::DontConfirmOverwrite);  // what is there already is refused, not replaced
+    dialog->selectFile("pruned");
+    connect(dialog, &QFileDialog::fileSelected, this, [this, wish](const QString& path) {
+        m_lastFolder = QFileInfo(path).absolutePath();
+        PruneWish complete = wish;
+        complete.out = path;
+        Q_EMIT pruneRequested(complete);
+    });
+    dialog->open();
 }
 
 QString InferencePage::wrong() const {
@@ -203,6 +252,7 @@ std::optional<InferenceQuestion> InferencePage::question() const {
     asked.tokens = whole(3);
     asked.seconds = m_controls[4].edit->text().toDouble();
     asked.pruning = m_pruning->isChecked();
+    asked.fineTune = whole(5);
     return asked;
 }
 
@@ -215,26 +265,14 @@ void InferencePage::showState() {
     m_sourceLabel->setText(m_why);
     m_measure->setEnabled(m_ready && !measuring && bad.isEmpty());
     m_stop->setEnabled(measuring);
-    for (QPushButton* button : {m_file, m_folder}) button->setEnabled(!measuring);
-    m_own->setEnabled(m_fromFile && !measuring);
+    m_weights->setState(!measuring, m_fromFile);
+    m_prune->setEnabled(m_ready && !measuring && bad.isEmpty() && m_pruned->chosen() >= 0);
     m_state->setTone(!bad.isEmpty() || m_view.stage == Stage::Failed ? Tone::Error : Tone::Muted);
     m_state->setText(!bad.isEmpty() ? bad : m_view.stage == Stage::Empty ? QString(kWhatInferenceIs) : m_view.doing);
     m_whose->setText(m_view.whose);
     m_whose->setVisible(!m_view.whose.isEmpty());
     m_progress->setEnabled(measuring);
     m_progress->setValue(measuring ? static_cast<int>(std::lround(1000 * std::clamp(m_view.share, 0.0, 1.0))) : 0);
-}
-
-void InferencePage::browse(bool folder) {
-    auto* dialog = new QFileDialog(this, folder ? "Folder of weights" : "Weights to measure", m_lastFolder);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-    if (folder) dialog->setOption(QFileDialog::ShowDirsOnly);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        m_lastFolder = QFileInfo(path).absolutePath();
-        Q_EMIT weightsRequested(path);
-    });
-    dialog->open();
 }
 
 // To the page itself, where the window's single keys act again.
@@ -264,12 +302,14 @@ QString InferencePage::cell(const QString& form, const QString& column) const {
 void InferencePage::save(QSettings& settings) const {
     settings.setValue("inference/data", m_data->text());
     settings.setValue("inference/pruning", m_pruning->isChecked());
+    settings.setValue("inference/scope", m_scope->currentData());
     for (const Control& control : m_controls) settings.setValue("inference/" + control.key, control.edit->text());
 }
 
 void InferencePage::restore(const QSettings& settings) {
     m_data->setText(settings.value("inference/data").toString());
     m_pruning->setChecked(settings.value("inference/pruning", true).toBool());
+    m_scope->setCurrentIndex(std::max(0, m_scope->findData(settings.value("inference/scope"))));
     for (const Control& control : m_controls) control.edit->setText(settings.value("inference/" + control.key, control.edit->text()).toString());
     showState();
 }

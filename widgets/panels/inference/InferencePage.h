@@ -9,6 +9,7 @@
 #include "widgets/panels/inference/InferenceTypes.h"
 
 class QCheckBox;
+class QComboBox;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
@@ -22,6 +23,7 @@ class NumberEdit;
 class PrunedTable;
 class PruningCurve;
 class ToneLabel;
+class WeightsButtons;
 
 class InferencePage : public ScrolledPage {
     Q_OBJECT
@@ -40,6 +42,8 @@ public:
     QPushButton* stopButton() const { return m_stop; }
     FormsTable& table() const { return *m_table; }
     PruningCurve& curve() const { return *m_curve; }
+    PrunedTable& pruned() const { return *m_pruned; }
+    QPushButton* pruneButton() const { return m_prune; }
     QString state() const;
     QString source() const;
     QString whose() const;                                           // the figures that are shown are
@@ -48,6 +52,7 @@ public:
 Q_SIGNALS:
     void measureRequested(const stepscope::InferenceQuestion& question);
     void stopRequested();
+    void pruneRequested(const stepscope::PruneWish& wish);
     void weightsRequested(const QString& path);  // empty: those of the session again
 
 protected:
@@ -58,7 +63,8 @@ private:
     QWidget* buildQuestion();
     QWidget* buildPruning();
     void showState();
-    void browse(bool folder);
+    void showPruned();
+    void askWhereTo();
     QString wrong() const;  // of the numbers, a sentence
 
     struct Control {
@@ -71,8 +77,11 @@ private:
     InferenceView m_view;
     bool m_ready = false, m_fromFile = false;
     QString m_why, m_lastFolder;
-    QPushButton *m_file, *m_folder, *m_own, *m_measure, *m_stop;
+    std::vector<PrunedPoint> m_shown;  // of the curve that is chosen
+    WeightsButtons* m_weights;
+    QPushButton *m_measure, *m_stop, *m_prune;
     QCheckBox* m_pruning;
+    QComboBox* m_scope;
     QLineEdit* m_data;
     ElidedLabel *m_sourceLabel, *m_state, *m_whose;
     QProgressBar* m_progress;

@@ -14,6 +14,7 @@ struct InferenceQuestion {
     std::int64_t prompt = 0, text = 0, sequences = 1, tokens = 4096;
     double seconds = 60;
     bool pruning = true;
+    std::int64_t fineTune = 0;  // steps behind each pruning
 };
 
 // A form of the weights. Empty texts: not known yet.
@@ -26,11 +27,22 @@ struct InferenceRow {
 
 // A share of the weights that are zeros.
 struct PrunedPoint {
-    QString name;  // "50 %", "2:4"
+    QString name;   // "50 %", "50 % of the heads", "2:4"
+    QString scope;  // the curve that it is of, a word of `prune --scope`; empty: beside every curve
     bool pattern = false;
+    double share = 0;                                           // of what is pruned: weights, or heads
     double zeros = kUnknown;                                    // 0 to 1
     double change = kUnknown, low = kUnknown, high = kUnknown;  // of the perplexity, 0.01 = 1 % more
     QString perplexity, quality;
+    QString tuned;  // perplexity after the fine-tuning and how much more it is; empty where there was none
+};
+
+// A pruning of the weights that are measured, to be written as a checkpoint.
+struct PruneWish {
+    PrunedPoint point;
+    QString out;   // a folder that is not there yet
+    QString data;  // held-out text, as InferenceQuestion has it
+    std::int64_t tokens = 0;
 };
 
 struct InferenceView {
