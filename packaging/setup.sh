@@ -164,6 +164,7 @@ installSet() {
 installLibTorch() {
     [[ -x $python ]] || python=$(command -v python3) || fail "python3 is not installed"
     installSet base "LibTorch 2.11.0 into ${venv#"$root"/} (0.5 GB to fetch, 1.3 GB on disk)"
+    installSet texts "Shakespeare's plays (2 MB to fetch, 6 MB on disk)"
     local driver=''
     if hasNvidiaDriver; then
         driver=yes

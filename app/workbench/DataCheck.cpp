@@ -17,7 +17,7 @@ constexpr std::size_t kPiece = 4 << 20;
 constexpr std::size_t kMostLooked = 64'000'000;  // of what a look at every byte would have to parse or unpack: a second or less
 
 bool isBuiltIn(const std::string& data) {
-    return data == "kjv" || data == "generated" || data == "random";
+    return data == "kjv" || data == "shakespeare" || data == "generated" || data == "random";
 }
 
 // Of a folder's files together; at most a little more than is looked at. What is packed may be of any size.

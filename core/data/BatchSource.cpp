@@ -69,16 +69,15 @@ Status BatchSource::accepts(const RunPlan& plan) const {
     const TokenPlace place = plan.feed.place;
     if (place == TokenPlace::Text && m_corpus.text == nullptr) return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
     if (place == TokenPlace::Text) return m_corpus.text->prepare();
-    return place == TokenPlace::Ram || place == TokenPlace::Device ? hasRoomForCopy(place) : Status();
+    return place == TokenPlace::Ram ? hasRoomForCopy() : Status();  // to a GPU they are copied from where they lie
 }
 
-Status BatchSource::hasRoomForCopy(TokenPlace place) const {
+Status BatchSource::hasRoomForCopy() const {
     const std::lock_guard lock(m_ramMutex);
     if (!m_ram.expired()) return {};
     const Bytes size = sizeInRam(*m_corpus.tokens, m_corpus.vocabulary), free = m_corpus.freeMemory();
     if (size <= free) return {};
-    return noRoom(fmt::format("{} copies the tokens to RAM, and those of {} take {} there",
-                              place == TokenPlace::Ram ? "data-source=ram" : "data-source=device", m_corpus.description, format::bytes(size)),
+    return noRoom(fmt::format("data-source=ram copies the tokens to RAM, and those of {} take {} there", m_corpus.description, format::bytes(size)),
                   free, "choose data-source=mmap or less data");
 }
 

@@ -34,7 +34,7 @@ public:
               std::int64_t* targets) const;
 
 private:
-    Status hasRoomForCopy(TokenPlace place) const;
+    Status hasRoomForCopy() const;
 
     Corpus m_corpus;
     mutable std::mutex m_ramMutex;

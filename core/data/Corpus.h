@@ -51,7 +51,7 @@ struct Corpus {
 };
 
 struct CorpusRequest {
-    std::string data;             // RunConfig::data: kjv | generated | random | path
+    std::string data;             // RunConfig::data: kjv | shakespeare | generated | random | path
     std::string tokenizer;        // byte | char | gpt2
     std::int64_t vocabulary = 0;  // RunConfig::vocabulary; 0 = the tokenizer's. Smaller than an id that occurs is an error.
     double validationFraction = 0.1;

@@ -1,4 +1,4 @@
-// STEPSCOPE_BUILT_KJV, STEPSCOPE_BUILT_GPT2_VOCABULARY and STEPSCOPE_BUILT_PARQUET come from CMakeLists.txt, for this file only.
+// STEPSCOPE_BUILT_KJV, _SHAKESPEARE, _GPT2_VOCABULARY and _PARQUET come from CMakeLists.txt, for this file only.
 #include "core/data/DataFolders.h"
 
 #include <cstdlib>
@@ -46,6 +46,10 @@ std::string gpt2VocabularyFolder() {
 
 std::string kingJamesPath() {
     return firstOf("STEPSCOPE_KJV", "kjv.txt", STEPSCOPE_BUILT_KJV);
+}
+
+std::string shakespearePath() {
+    return firstOf("STEPSCOPE_SHAKESPEARE", "shakespeare.txt", STEPSCOPE_BUILT_SHAKESPEARE);
 }
 
 std::string parquetReaderPath() {

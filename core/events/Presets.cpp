@@ -44,10 +44,9 @@ std::vector<Preset> allPresets() {
     // Rates of the four GPT-2 sizes: the upper end of the range that the guide names for each (resources/guide/settings.md, "Which learning rate?").
     std::vector<Preset> all;
     all.push_back(make("tiny-cpu", "4 layers, 128 wide, bytes: seconds per 100 steps on two cores", {4, 4, 128, 128, 12, 1}, "byte", 2e-3, 2000, 50));
-    all.push_back(make("shakespeare-char",
-                       "6 layers, 384 wide, characters, on the King James text until Shakespeare's is here: minutes on a GPU, an evening on a laptop",
+    all.push_back(make("shakespeare-char", "6 layers, 384 wide, characters of Shakespeare's plays: minutes on a GPU, an evening on a laptop",
                        {6, 6, 384, 256, 64, 1}, "char", 1e-3, 5000, 100));
-    all.back().title = "shakespeare-char (King James text)";
+    all.back().config.data = "shakespeare";
     all.push_back(make("gpt2-small", "124 M parameters, 12 layers, 768 wide", {12, 12, 768, 1024, 8, 4}, "gpt2", 6e-4, 20000, 700));
     all.push_back(make("gpt2-medium", "355 M parameters, 24 layers, 1024 wide", {24, 16, 1024, 1024, 4, 8}, "gpt2", 3e-4, 20000, 700));
     all.push_back(make("gpt2-large", "774 M parameters, 36 layers, 1280 wide", {36, 20, 1280, 1024, 2, 16}, "gpt2", 2e-4, 20000, 700));

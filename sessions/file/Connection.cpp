@@ -149,8 +149,11 @@ Result<Connection> openForReading(const std::string& path) {
         } catch (const SQLite::Exception& thrown) {
             const int code = thrown.getErrorCode();
             std::error_code ignored;
-            if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || fs::exists(path + "-shm", ignored)) throw;
-            if (!fs::exists(path + "-journal", ignored)) return readWithoutSideFiles(path);
+            // SQLite follows a link first: its other files lie beside what the link leads to.
+            const fs::path canonical = fs::canonical(path, ignored);
+            const std::string place = canonical.empty() ? path : canonical.string();
+            if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || fs::exists(place + "-shm", ignored)) throw;
+            if (!fs::exists(place + "-journal", ignored)) return readWithoutSideFiles(place);
             // Its maker died inside the very first transaction, the only one without a write-ahead log: pages are half written, and only
             // a writer may undo that.
             if (const auto undone = openWritable(path); !undone) return undone.error();

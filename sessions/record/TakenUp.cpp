@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "sessions/ChunkTables.h"
 #include "sessions/EventFields.h"
 #include "sessions/file/SqliteError.h"
 
@@ -16,8 +17,7 @@ namespace stepscope {
 namespace {
 
 // What a step, or what is done between two, leaves behind.
-constexpr std::array<const char*, 4> kMadeAgain{Table<StepDone>::name, Table<ValidationDone>::name, Table<SwitchApplied>::name,
-                                                Table<TextGenerated>::name};
+constexpr std::array<const char*, 3> kMadeAgain{Table<StepDone>::name, Table<ValidationDone>::name, Table<SwitchApplied>::name};
 
 std::optional<std::int64_t> number(SQLite::Statement& select) {
     if (!select.executeStep() || select.getColumn(0).isNull()) return std::nullopt;
@@ -31,6 +31,13 @@ std::int64_t momentOf(SQLite::Database& database, std::int64_t session, const st
     select.bind(1, session);
     select.bind(2, checkpoint);
     return number(select).value_or(std::numeric_limits<std::int64_t>::max());
+}
+
+// When the last capture came to its end; before all time where none did.
+std::int64_t lastCapture(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement select(database, fmt::format("SELECT max(at_ns) FROM {} WHERE session = ?", Table<CaptureDone>::name));
+    select.bind(1, session);
+    return number(select).value_or(std::numeric_limits<std::int64_t>::min());
 }
 
 std::int64_t latestIn(SQLite::Database& database, const std::string& table, std::int64_t session, const char* column = "at_ns") {
@@ -59,6 +66,17 @@ Result<TimeNs> takeUpSession(SQLite::Database& database, const std::string& path
         remove.bind(2, moment);
         remove.exec();
     }
+    // The text of the checkpoint's own step, or of one before it, may have come behind it, and nobody writes it again.
+    SQLite::Statement texts(database, fmt::format("DELETE FROM {} WHERE session = ?1 AND at_ns > ?2 AND (?3 = '' OR step > (SELECT max(step) FROM "
+                                                  "checkpoints WHERE session = ?1 AND path = ?3))",
+                                                  Table<TextGenerated>::name));
+    texts.bind(1, session);
+    texts.bind(2, moment);
+    texts.bind(3, checkpoint);
+    texts.exec();
+    cutWorkerTimes(database, session, moment);
+    // What a capture had observed that a kill cut short is nobody's, and would count to the next one.
+    removeCaptureBlocks(database, session, lastCapture(database, session), std::numeric_limits<std::int64_t>::max());
     // As of a session that has just begun: its medians are worked out anew at its end.
     SQLite::Statement update(database,
                              "UPDATE sessions SET state = ?1, why = '', ended_unix_ms = 0, step_ns_median = NULL, step_tokens_median = NULL "

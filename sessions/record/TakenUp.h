@@ -1,6 +1,6 @@
 // A session that another process recorded before, taken up again: what it stored behind the checkpoint from which training goes on is made once more,
-// so those rows go; logs, samples and captures tell what happened, and stay. The recorder calls it within the transaction that opens the
-// session, with its lock held. Throws SQLite::Exception.
+// so those rows go, and the times of workers of those steps; logs, samples and captures tell what happened, and stay, but for a capture that had not
+// come to its end. The recorder calls it within the transaction that opens the session, with its lock held. Throws SQLite::Exception.
 #pragma once
 #include <SQLiteCpp/Database.h>
 

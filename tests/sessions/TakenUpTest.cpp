@@ -2,7 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerTimes.h"
+#include "sessions/Captures.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
@@ -26,6 +31,8 @@ struct TakenUpTest : testing::Test {
             if (step % 3 == 0 && step < 9) recorder->publish(CheckpointSaved{step, {step * 1000 + 20}, {7}, checkpoint(step)});
             // Of the same step, and not in the checkpoint.
             if (step == 6) recorder->publish(SwitchApplied{6, {6030}, "amp", std::string("off"), std::string("bf16"), ""});
+            // Written by a thread of its own: that of the checkpoint's step comes behind it.
+            if (step == 6) recorder->publish(TextGenerated{6, {6040}, "In", "In a", true});
         }
         recorder->publish(LogLine{{9500}, 9, LogLevel::Info, "the last words"});
         recorder->publish(TextGenerated{9, {9600}, "In", "In the", true});
@@ -61,7 +68,7 @@ TEST_F(TakenUpTest, GoesOnBehindTheCheckpointAsTheSameSession) {
         EXPECT_EQ(steps(), (Steps{1, 2, 3, 4, 5, 6}));
         EXPECT_EQ(count<ValidationDone>(), 6u);
         EXPECT_EQ(count<SwitchApplied>(), 0u) << "it came behind the checkpoint, though after the same step";
-        EXPECT_EQ(count<TextGenerated>(), 0u);
+        EXPECT_EQ(count<TextGenerated>(), 1u) << "that of step 6 stays, nobody writes it again";
         EXPECT_EQ(count<LogLine>(), 1u) << "what was said stays";
         EXPECT_EQ(count<CheckpointSaved>(), 2u);
         recorder->publish(sampleStep(7, {20'000}));
@@ -79,6 +86,7 @@ TEST_F(TakenUpTest, AnEarlierCheckpointTakesMoreBackAndNoneAll) {
     recordFirst();
     open(Recorder::GoneOn{1, checkpoint(3)});
     EXPECT_EQ(steps(), (Steps{1, 2, 3}));
+    EXPECT_EQ(count<TextGenerated>(), 0u);
     open(Recorder::GoneOn{1, ""});
     EXPECT_EQ(steps(), Steps{});
     EXPECT_EQ(count<LogLine>(), 1u);
@@ -88,6 +96,84 @@ TEST_F(TakenUpTest, ACheckpointThatAKillKeptFromBeingStoredHasEverythingBeforeIt
     recordFirst();
     open(Recorder::GoneOn{1, folder.file("step-10")});
     EXPECT_EQ(steps().size(), 9u);
+}
+
+TEST_F(TakenUpTest, TheTimesOfWorkersHaveEachStepOnceToo) {
+    const auto publish = [](Recorder& recorder, std::int64_t first, std::int64_t last, std::int64_t ns) {
+        WorkerTimes times{.phases = {"forward", "backward"}, .workers = 2, .steps = {}, .ns = {}};
+        for (std::int64_t step = first; step <= last; ++step) {
+            times.steps.push_back({step, step * 1000});
+            times.ns.insert(times.ns.end(), 4, ns);
+        }
+        recorder.publishChunk(std::make_shared<const Chunk>(encodeWorkerTimes(times)));
+    };
+    {
+        auto recorder = open({});
+        for (int step = 1; step <= 9; ++step) recorder->publish(sampleStep(step, {step * 1000}));
+        for (const std::int64_t first : {1, 4, 7}) publish(*recorder, first, first + 2, 10 + first);
+        recorder->publish(CheckpointSaved{5, {5020}, {7}, checkpoint(5)});
+    }
+    {
+        auto recorder = open(Recorder::GoneOn{1, checkpoint(5)});
+        ASSERT_NE(recorder, nullptr);
+        publish(*recorder, 20, 21, 30);
+    }
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader);
+    std::vector<std::int64_t> told, ns;
+    const Status read = forEachWorkerTimes(**reader, 1, [&](const WorkerTimes& block) -> Status {
+        for (const auto& step : block.steps) told.push_back(step.number);
+        ns.insert(ns.end(), block.ns.begin(), block.ns.end());
+        return {};
+    });
+    ASSERT_TRUE(read) << read.error().sentence;
+    EXPECT_EQ(told, (Steps{1, 2, 3, 4, 5, 20, 21})) << "a block that reached over the checkpoint is cut there";
+    Steps expected(12, 11);
+    expected.insert(expected.end(), 8, 14);
+    expected.insert(expected.end(), 8, 30);
+    EXPECT_EQ(ns, expected);
+    const auto lanes = (*reader)->chunkLanes(1);
+    ASSERT_EQ(lanes->size(), 1u);
+    EXPECT_EQ(lanes->front().chunks, 3);
+    EXPECT_EQ(lanes->front().records, 28);
+    open(Recorder::GoneOn{1, ""});
+    EXPECT_EQ((*SessionReader::open(path))->chunkLanes(1)->size(), 0u) << "begun anew, it has none";
+}
+
+TEST_F(TakenUpTest, WhatACaptureHadObservedThatAKillCutShortIsNotGivenToTheNextOne) {
+    const auto publish = [](Recorder& recorder, std::int64_t begin, int slices) {
+        SliceBlock block{.thread = {.thread = 1, .name = "trainer"}, .strings = {"", "x"}};
+        for (int i = 0; i < slices; ++i) block.slices.push_back({.start = begin + i * 10, .duration = 5, .name = 1, .step = 1, .sequence = i});
+        recorder.publishChunk(std::make_shared<const Chunk>(encodeSlices(block)));
+    };
+    const auto captured = [](std::int64_t step, std::int64_t at) {
+        return CaptureDone{.step = step, .at = {at}, .duration = {100}, .firstStep = step, .steps = 1};
+    };
+    {
+        auto recorder = open({});
+        publish(*recorder, 1000, 4);
+        recorder->publish(captured(1, 1500));
+        recorder->publish(CheckpointSaved{1, {1600}, {7}, checkpoint(1)});
+        publish(*recorder, 2000, 8);  // of one that did not come to its end
+    }
+    {
+        auto recorder = open(Recorder::GoneOn{1, checkpoint(1)});
+        ASSERT_NE(recorder, nullptr);
+        publish(*recorder, 9000, 3);
+        recorder->publish(captured(2, 9500));
+    }
+    const auto stored = storedCaptures(path, 1);
+    ASSERT_TRUE(stored) << stored.error().sentence;
+    ASSERT_EQ(stored->captures.size(), 2u);
+    EXPECT_EQ(stored->captures[0].slices, 4) << "that came to its end stays";
+    EXPECT_EQ(stored->captures[1].slices, 3);
+    EXPECT_EQ(stored->captures[1].from.ns, 9000);
+    const auto lanes = (*SessionReader::open(path))->chunkLanes(1);
+    for (const ChunkLane& lane : *lanes)
+        if (isSlices(lane.kind)) {
+            EXPECT_EQ(lane.records, 7);
+            EXPECT_EQ(lane.chunks, 2);
+        }
 }
 
 TEST_F(TakenUpTest, IsRefusedWhileItIsRecordedAndWhereThereIsNone) {

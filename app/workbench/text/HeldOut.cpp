@@ -14,6 +14,12 @@ Result<HeldOut> openHeldOut(const StoredModel& model, const std::string& data, s
                          fmt::format("{} is of no run of Stepscope, so it has no data of its own; give data to read (--data).", model.place));
     if (model.foreign && !model.tokenizer && !isReadyTokens(data))
         return makeError(ErrorCode::BadInput, fmt::format("{} Give ready tokens (.bin) as data (--data).", model.whyNoTokenizer));
+    // Of ready tokens, or random ones.
+    if (!own && !model.tokenizer && data != "random" && !isReadyTokens(data))
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} was trained on ids of which no tokenizer is known, so no text can be read for it; give ready tokens (.bin) "
+                                     "as data (--data).",
+                                     model.place));
     auto corpus = openCorpus({.data = own ? config.data : data,
                               .tokenizer = config.tokenizer,
                               .vocabulary = model.model.vocabulary,

@@ -41,16 +41,22 @@ private:
 class Gpt2Tokenizer final : public Tokenizer {
 public:
     // texts: where the vocabulary is not the one that every machine with Stepscope has.
-    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash, std::int32_t endOfText, std::optional<BytePairTexts> texts = {})
-        : m_merges(std::move(merges)), m_filesHash(filesHash), m_endOfText(endOfText), m_texts(std::move(texts)) {}
+    // documents: endOfText, where there is one, is read in texts.
+    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash, std::int32_t endOfText, bool documents, std::optional<BytePairTexts> texts = {})
+        : m_merges(std::move(merges)),
+          m_filesHash(filesHash),
+          m_endOfText(endOfText),
+          m_documents(documents && endOfText >= 0),
+          m_texts(std::move(texts)) {}
 
     std::string name() const override { return "gpt2"; }
     std::int64_t vocabulary() const override { return m_merges.size(); }
     std::size_t bytesOf(std::int32_t id) const override { return m_merges.bytesOf(id).size(); }
+    std::int32_t endOfText() const override { return m_endOfText; }
     std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return utf8::cutAfter(text, wanted); }
     std::string toJson() const override {
         nlohmann::json all{{"name", "gpt2"}, {"files", m_filesHash.hex()}};
-        if (m_endOfText >= 0) all["separator"] = "endoftext";
+        if (m_documents) all["separator"] = "endoftext";
         if (m_texts) {
             all["vocabulary"] = m_texts->vocabulary;
             all["merges"] = m_texts->merges;
@@ -66,7 +72,7 @@ public:
         WordCache cache(text.size());
         BytePairMerges::Scratch scratch;
         for (std::size_t at = 0; at < text.size();) {
-            const std::size_t end = m_endOfText >= 0 ? text.find(kEndOfText, at) : std::string_view::npos;
+            const std::size_t end = m_documents ? text.find(kEndOfText, at) : std::string_view::npos;
             encodeDocument(text.substr(at, end - at), cache, scratch, ids);
             if (end == std::string_view::npos) break;
             ids.push_back(m_endOfText);
@@ -104,7 +110,8 @@ private:
 
     BytePairMerges m_merges;
     Hash128 m_filesHash;
-    std::int32_t m_endOfText;  // -1: no text holds it
+    std::int32_t m_endOfText;  // -1: the vocabulary has none
+    bool m_documents;          // texts hold it
     std::optional<BytePairTexts> m_texts;
     WordSplitter m_splitter;
 };
@@ -147,11 +154,11 @@ Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder
     if (!mergesFile) return mergesFile.error();
     auto merges = BytePairMerges::parse(vocabulary->bytes(), vocabularyPath, mergesFile->bytes(), mergesPath);
     if (!merges) return merges.error();
-    const std::int32_t endOfText = documents ? endOfTextIn(*merges) : -1;
+    const std::int32_t endOfText = endOfTextIn(*merges);
     if (documents && endOfText < 0)
         return makeError(ErrorCode::BadInput, fmt::format("{} has no token {}; choose separator=blank-line.", vocabularyPath, kEndOfText));
     return std::shared_ptr<const Tokenizer>(
-        std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOfTexts(vocabulary->bytes(), mergesFile->bytes()), endOfText));
+        std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOfTexts(vocabulary->bytes(), mergesFile->bytes()), endOfText, documents));
 }
 
 Result<std::shared_ptr<const Tokenizer>> bytePairTokenizer(BytePairTexts texts, bool documents, const std::string& vocabularyName,
@@ -161,9 +168,9 @@ Result<std::shared_ptr<const Tokenizer>> bytePairTokenizer(BytePairTexts texts, 
         return makeError(ErrorCode::Damaged, fmt::format("{} or {} is not UTF-8; fetch them again.", vocabularyName, mergesName));
     auto merges = BytePairMerges::parse(texts.vocabulary, vocabularyName, texts.merges, mergesName);
     if (!merges) return merges.error();
-    const std::int32_t endOfText = documents ? endOfTextIn(*merges) : -1;
+    const std::int32_t endOfText = endOfTextIn(*merges);
     const Hash128 hash = hashOfTexts(texts.vocabulary, texts.merges);
-    return std::shared_ptr<const Tokenizer>(std::make_shared<Gpt2Tokenizer>(std::move(*merges), hash, endOfText, std::move(texts)));
+    return std::shared_ptr<const Tokenizer>(std::make_shared<Gpt2Tokenizer>(std::move(*merges), hash, endOfText, documents, std::move(texts)));
 }
 
 }  // namespace stepscope

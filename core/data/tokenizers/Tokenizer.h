@@ -23,6 +23,8 @@ public:
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
     // Bytes of text that an id below the vocabulary stands for.
     virtual std::size_t bytesOf(std::int32_t id) const = 0;
+    // Id of kEndOfText, also where texts are read without it; -1: the vocabulary has no such token.
+    virtual std::int32_t endOfText() const { return -1; }
     // A place in [wanted, text.size()] where `text` can be cut so that the two parts give the tokens of the whole; text.size() when
     // there is none. `wanted` lies between two tokens.
     virtual std::size_t cutAfter(std::string_view text, std::size_t wanted) const = 0;

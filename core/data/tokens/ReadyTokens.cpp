@@ -116,6 +116,12 @@ bool isFolderOfShards(const std::string& folder) {
     return !binFiles(folder, &texts).empty() && !texts;
 }
 
+std::size_t shardsPassedOver(const std::string& folder) {
+    bool texts = false;
+    const std::size_t shards = binFiles(folder, &texts).size();
+    return texts ? shards : 0;
+}
+
 Result<ReadyTokens> readReadyTokens(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name) {
     const auto refused = [&](ErrorCode code, const std::string& what) { return makeError(code, fmt::format("{} {}.", name, what)); };
     if (bytes.empty()) return refused(ErrorCode::BadInput, "is empty: it holds no tokens");

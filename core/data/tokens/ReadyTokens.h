@@ -27,6 +27,8 @@ constexpr std::int64_t kLlama3Vocabulary = 128256;
 Result<ReadyTokens> openReadyTokens(const std::string& path);
 // Whether a folder holds .bin files and no text beside them.
 bool isFolderOfShards(const std::string& folder);
+// The .bin files of a folder that is read as text because of a text beside them, and in which they are therefore passed over.
+std::size_t shardsPassedOver(const std::string& folder);
 // The same on bytes that `owner` keeps alive; `name` is for the sentences.
 Result<ReadyTokens> readReadyTokens(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name);
 

