@@ -30,8 +30,9 @@ void describeGpus(Machine& machine, const CudaPlugin& plugin) {
     for (std::int32_t device = 0; device < count; ++device) {
         CudaGpuDescription gpu{};
         if (const char* problem = plugin.interface->describeGpu(device, &gpu)) {
+            // CUDA's ordinal is the place in the list: those behind one that cannot be described would be taken for others.
             machine.whyNoCuda = problem;
-            continue;
+            break;
         }
         machine.driver = gpu.driver;
         machine.gpus.push_back({gpu.name, {gpu.memoryBytes}, gpu.computeMajor, gpu.computeMinor});

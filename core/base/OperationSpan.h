@@ -14,6 +14,7 @@ namespace stepscope {
 // that MFU counts; bytes of its operands and its result, once.
 struct OperationWork {
     std::int64_t flops = 0, bytes = 0;  // 0: unknown
+    const char* type = nullptr;         // of the factors of its products, a literal, as LibTorch names it: "Float", "BFloat16"
     bool operator==(const OperationWork&) const = default;
 };
 

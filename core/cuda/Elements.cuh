@@ -74,8 +74,9 @@ bool aligned(Pointers... pointers) {
     return ((reinterpret_cast<std::uintptr_t>(pointers) % 16 == 0) && ...);
 }
 
+// Takes the error along: left behind it would be thrown at whoever launches next on this thread.
 inline const char* launchError() {
-    const cudaError_t error = cudaPeekAtLastError();
+    const cudaError_t error = cudaGetLastError();
     return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 

@@ -50,12 +50,12 @@ public:
         const auto cpu = [&] {
             withElement(in.scalar_type(), [&](auto element) {
                 using T = decltype(element);
-                overRows("bias + activation", rows, columns, [&](std::int64_t begin, std::int64_t end) {
+                overRows("bias + activation", rows, columns, moved({from, bias, out}), [&](std::int64_t begin, std::int64_t end) {
                     Activation::template kernel<T>().forward(columns, pointer<T>(from), pointer<float>(bias), pointer<T>(out), begin, end);
                 });
             });
         };
-        onDevice("bias + activation", from, cpu, [&](const CudaInterface& cuda) {
+        onDevice("bias + activation", from, moved({from, bias, out}), cpu, [&](const CudaInterface& cuda) {
             return (cuda.*Activation::kCudaForward)(rowsOf(from, rows, columns), data(from), floats(bias), data(out));
         });
         ctx->save_for_backward({from, bias});
@@ -72,14 +72,15 @@ public:
         const auto cpu = [&] {
             withElement(from.scalar_type(), [&](auto element) {
                 using T = decltype(element);
-                gradBias = sumOverRows(
-                    "bias + activation backward", rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
-                        Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias),
-                                                                  pointer<T>(gradIn), bias.defined() ? sums : nullptr, begin, end);
-                    });
+                gradBias =
+                    sumOverRows("bias + activation backward", rows, Activation::kParts * columns, moved({gradOut, from, bias, gradIn}),
+                                [&](std::int64_t begin, std::int64_t end, float* sums) {
+                                    Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias),
+                                                                              pointer<T>(gradIn), bias.defined() ? sums : nullptr, begin, end);
+                                });
             });
         };
-        onDevice("bias + activation backward", from, cpu, [&](const CudaInterface& cuda) {
+        onDevice("bias + activation backward", from, moved({gradOut, from, bias, gradIn}), cpu, [&](const CudaInterface& cuda) {
             if (bias.defined()) gradBias = at::empty_like(bias);
             const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(rows, Activation::kParts * columns), from);
             return (cuda.*Activation::kCudaBackward)(rowsOf(from, rows, columns), data(gradOut), data(from), floats(bias), data(gradIn),

@@ -34,22 +34,19 @@ AttentionShape shapeOf(const at::Tensor& q) {
 // Of so many products with the scores on and below the diagonal, and so many matrices like q.
 OperationWork causalWork(const at::Tensor& q, std::int64_t products, std::int64_t matrices) {
     const std::int64_t T = q.size(2), heads = q.size(0) * q.size(1);
-    return {heads * attention_work::flops(T, T, q.size(3), products, true), matrices * q.numel() * q.element_size()};
+    return {heads * attention_work::flops(T, T, q.size(3), products, true), matrices * q.numel() * q.element_size(), factorsOf(q)};
 }
 
 // function(b, h, scratch) for every head of every sequence; each thread has scratch of its own, aligned to 64.
 template <class Function>
 void overHeads(const char* name, const at::Tensor& q, OperationWork work, std::int64_t scratchBytes, Function function) {
     const std::int64_t H = q.size(1);
-    parallel(
-        name, q.size(0) * H, 1,
-        [&](std::int64_t begin, std::int64_t end) {
-            const at::Tensor memory = at::empty({scratchBytes + 64}, at::kByte);
-            auto* const start = memory.data_ptr<std::uint8_t>();
-            void* const scratch = start + (64 - reinterpret_cast<std::uintptr_t>(start) % 64) % 64;
-            for (std::int64_t i = begin; i < end; ++i) function(i / H, i % H, scratch);
-        },
-        work);
+    parallel(name, q.size(0) * H, 1, work, [&](std::int64_t begin, std::int64_t end) {
+        const at::Tensor memory = at::empty({scratchBytes + 64}, at::kByte);
+        auto* const start = memory.data_ptr<std::uint8_t>();
+        void* const scratch = start + (64 - reinterpret_cast<std::uintptr_t>(start) % 64) % 64;
+        for (std::int64_t i = begin; i < end; ++i) function(i / H, i % H, scratch);
+    });
 }
 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {

@@ -10,12 +10,12 @@ at::Tensor columnSums(const char* name, const at::Tensor& rows) {
     const auto cpu = [&] {
         withElement(rows.scalar_type(), [&](auto element) {
             using E = decltype(element);
-            sums = sumOverRows(name, count, columns, [&](std::int64_t begin, std::int64_t end, float* to) {
+            sums = sumOverRows(name, count, columns, moved({rows}), [&](std::int64_t begin, std::int64_t end, float* to) {
                 qkvLayoutCpu<E>().columnSums(columns, pointer<E>(rows), to, begin, end);
             });
         });
     };
-    onDevice(name, rows, cpu, [&](const CudaInterface& cuda) {
+    onDevice(name, rows, moved({rows}), cpu, [&](const CudaInterface& cuda) {
         sums = at::empty({columns}, rows.options().dtype(at::kFloat));
         const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(count, columns), rows);
         return cuda.columnSums(rowsOf(rows, count, columns), data(rows), floats(sums), data(partial));

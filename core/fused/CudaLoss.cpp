@@ -28,7 +28,9 @@ at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tenso
     for (std::int64_t begin = 0; begin < rows; begin += chunk) {
         const std::int64_t count = std::min(chunk, rows - begin);
         const at::Tensor part = x.narrow(0, begin, count), logits = at::mm(part, head.t());
-        onCuda("cross-entropy", x, [&](const CudaInterface& cuda) {
+        // The gradient takes the logits' place.
+        const OperationWork work{0, (gradX.defined() ? 2 : 1) * static_cast<std::int64_t>(logits.nbytes())};
+        onCuda("cross-entropy", x, work, [&](const CudaInterface& cuda) {
             return cuda.crossEntropy(rowsOf(x, count, columns),
                                      {.vocabulary = settings.vocabulary,
                                       .smoothing = static_cast<float>(settings.smoothing),

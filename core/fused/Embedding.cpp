@@ -65,12 +65,14 @@ public:
         size.push_back(C);
         const at::Tensor out = at::empty(size, wte.options());
         const auto* ids = tokens.data_ptr<std::int64_t>();
+        // As many rows of each table are read as are written.
+        const OperationWork work{0, (wpe.defined() ? 3 : 2) * static_cast<std::int64_t>(out.nbytes())};
         const auto cpu = [&] {
-            overRows("embedding", tokens.numel(), C, [&](std::int64_t begin, std::int64_t end) {
+            overRows("embedding", tokens.numel(), C, work, [&](std::int64_t begin, std::int64_t end) {
                 embeddingCpu().forward(shapeOf(tokens, C), ids, pointer<float>(wte), pointer<float>(wpe), pointer<float>(out), begin, end);
             });
         };
-        onDevice("embedding", wte, cpu, [&](const CudaInterface& cuda) {
+        onDevice("embedding", wte, work, cpu, [&](const CudaInterface& cuda) {
             const CudaEmbedding embedding{.context = tokens.size(-1), .vocabulary = wte.size(0), .ids = ids};
             return cuda.embeddingForward(rowsOf(wte, tokens.numel(), C), embedding, floats(wte), floats(wpe), floats(out));
         });
@@ -85,19 +87,21 @@ public:
         const PlaceScope place(Role::Embedding);
         const at::Tensor tokens = ctx->saved_data["tokens"].toTensor(), gradOut = gradients[0].contiguous();
         const std::int64_t rows = ctx->saved_data["rows"].toInt(), positions = ctx->saved_data["positions"].toInt(), C = gradOut.size(-1);
+        // What comes is added to a row of each table.
+        const OperationWork work{0, (positions >= 0 ? 3 : 2) * static_cast<std::int64_t>(gradOut.nbytes())};
         at::Tensor gradWte, gradWpe;
         const auto clear = [&](bool table) {
             if (positions >= 0) gradWpe = at::zeros({positions, C}, gradOut.options());
             if (table) gradWte = at::zeros({rows, C}, gradOut.options());
         };
         if (takesCudaForm(gradOut)) {
-            onCuda("embedding backward", gradOut, [&](const CudaInterface& cuda) {
+            onCuda("embedding backward", gradOut, work, [&](const CudaInterface& cuda) {
                 clear(true);
                 return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe);
             });
             return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
         }
-        const OperationSpan span("embedding backward");
+        const OperationSpan span("embedding backward", 0, work);
         const bool sparse = ctx->saved_data["sparse"].toBool();
         clear(!sparse);
         if (!sparse) {

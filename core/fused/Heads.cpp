@@ -35,8 +35,9 @@ Merged merged(const variable_list& parts, const at::TensorOptions& options, std:
               bool wantsBias) {
     const at::Tensor rows = at::empty({B, T, 3 * H * D}, options);
     at::Tensor gradBias;
+    const OperationWork work = moved({parts[0], parts[1], parts[2], rows});
     const auto cpu = [&] {
-        const OperationSpan span("merge QKV gradients");
+        const OperationSpan span("merge QKV gradients", 0, work);
         std::array<at::Tensor, 3> heads;
         for (std::size_t p = 0; p < 3; ++p) heads[p] = parts[p].defined() ? parts[p].contiguous() : at::zeros({B, H, T, D}, options);
         withElement(rows.scalar_type(), [&](auto element) {
@@ -51,7 +52,7 @@ Merged merged(const variable_list& parts, const at::TensorOptions& options, std:
                 at::parallel_for(0, B * T, 64, [&](std::int64_t begin, std::int64_t end) { merge(begin, end, nullptr); });
         });
     };
-    onDevice("merge QKV gradients", rows, cpu, [&](const CudaInterface& cuda) {
+    onDevice("merge QKV gradients", rows, work, cpu, [&](const CudaInterface& cuda) {
         std::array<at::Tensor, 3> heads;  // alive until the launch
         CudaHeadPart of[3];
         for (std::size_t p = 0; p < 3; ++p) {

@@ -49,12 +49,9 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
                                      .smoothing = static_cast<float>(settings.smoothing),
                                      .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
     const auto everyWorker = [&](const char* name, OperationWork amount, auto&& work) {
-        parallel(
-            name, workers, 1,
-            [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t worker = begin; worker < end; ++worker) work(static_cast<int>(worker));
-            },
-            amount);
+        parallel(name, workers, 1, amount, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t worker = begin; worker < end; ++worker) work(static_cast<int>(worker));
+        });
     };
     // Of the rows of a piece: logits and, in training, the hidden state's gradient; the weights pass by once for either.
     const auto inPiece = [&](int piece) {
@@ -70,7 +67,7 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
     std::vector<double> losses(static_cast<std::size_t>(workers));
     for (int piece = 0; piece < head.pieces(); ++piece) {
         const std::int64_t n = inPiece(piece), products = train ? 2 : 1;
-        everyWorker("head + cross-entropy", {2 * products * n * weights, products * element * (n * C + weights)}, [&](int worker) {
+        everyWorker("head + cross-entropy", {2 * products * n * weights, products * element * (n * C + weights), factorsOf(rows)}, [&](int worker) {
             const Share all = head.rowsOf(worker, piece);
             for (std::int64_t row = all.begin; row < all.end; row += head.rowBlock()) {
                 void* const to = train ? static_cast<std::byte*>(gradients.hidden.data_ptr()) + row * C * hidden.itemsize() : nullptr;
@@ -78,7 +75,7 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
             }
         });
         if (train)
-            everyWorker("head weight gradient", {2 * n * weights, element * n * C + 4 * weights},
+            everyWorker("head weight gradient", {2 * n * weights, element * n * C + 4 * weights, factorsOf(rows)},
                         [&](int worker) { head.weightGradient(worker, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
     }
     return at::full({}, std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(N), at::kFloat);
@@ -99,7 +96,8 @@ public:
     static variable_list backward(AutogradContext* ctx, variable_list incoming) {
         const PlaceScope place(Role::HeadLoss);
         const auto saved = ctx->get_saved_variables();
-        const double factor = incoming[0].item<double>() / ctx->saved_data["scale"].toDouble();
+        // What comes is float32: a third is not the same number there.
+        const double factor = incoming[0].item<double>() / static_cast<double>(static_cast<float>(ctx->saved_data["scale"].toDouble()));
         if (factor == 1) return {saved[0], saved[1], {}, {}};
         return {saved[0] * factor, saved[1] * factor, {}, {}};
     }

@@ -35,8 +35,8 @@ inline at::Tensor workspace(std::size_t bytes, const at::Tensor& like) {
 
 // cuda(interface) on the GPU of `like`, as one named operation; it returns what the interface's functions return, and a sentence is thrown.
 template <class Cuda>
-void onCuda(const char* name, const at::Tensor& like, Cuda cuda) {
-    const OperationSpan span(name);
+void onCuda(const char* name, const at::Tensor& like, OperationWork work, Cuda cuda) {
+    const OperationSpan span(name, 0, work);
     const c10::DeviceGuard guard(like.device());
     const char* why = cuda(*cudaPlugin().interface);
     TORCH_CHECK(why == nullptr, why);
@@ -44,9 +44,9 @@ void onCuda(const char* name, const at::Tensor& like, Cuda cuda) {
 
 // The CPU's form names its own parts.
 template <class Cpu, class Cuda>
-void onDevice(const char* name, const at::Tensor& like, Cpu cpu, Cuda cuda) {
+void onDevice(const char* name, const at::Tensor& like, OperationWork work, Cpu cpu, Cuda cuda) {
     if (takesCudaForm(like))
-        onCuda(name, like, cuda);
+        onCuda(name, like, work, cuda);
     else
         cpu();
 }

@@ -30,8 +30,8 @@ std::vector<Piece> piecesOf(const std::vector<at::Tensor>& tensors) {
 
 // function(piece, number of the piece), several pieces a thread.
 template <class Function>
-void overPieces(const char* name, const std::vector<Piece>& pieces, Function function) {
-    parallel(name, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
+void overPieces(const char* name, const std::vector<Piece>& pieces, OperationWork work, Function function) {
+    parallel(name, static_cast<std::int64_t>(pieces.size()), 1, work, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) function(pieces[static_cast<std::size_t>(i)], static_cast<std::size_t>(i));
     });
 }
@@ -61,6 +61,18 @@ void* lowOf(const AdamWLists& lists, std::size_t i) {
     return lists.lowWeights.empty() ? nullptr : data(lists.lowWeights[i]);
 }
 
+std::int64_t bytesOf(const std::vector<at::Tensor>& tensors) {
+    std::int64_t bytes = 0;
+    for (const auto& t : tensors) bytes += t.defined() ? static_cast<std::int64_t>(t.nbytes()) : 0;
+    return bytes;
+}
+
+// Weights and both moments are read and written, gradients read, the weights' low copies written.
+OperationWork workOf(const AdamWLists& lists) {
+    return {0, 2 * (bytesOf(lists.parameters) + bytesOf(lists.firstMoments) + bytesOf(lists.secondMoments)) + bytesOf(lists.gradients) +
+                   bytesOf(lists.lowWeights)};
+}
+
 void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const AdamWLists& lists) {
     CudaList list(lists.gradients);
     for (std::size_t i = 0; i < lists.parameters.size(); ++i) {
@@ -69,7 +81,7 @@ void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const
         list.parameters[i].second = floats(lists.secondMoments[i]);
         list.parameters[i].low = lowOf(lists, i);
     }
-    onCuda("AdamW", step, [&](const CudaInterface& cuda) {
+    onCuda("AdamW", step, workOf(lists), [&](const CudaInterface& cuda) {
         return cuda.adamW(list.update(), static_cast<const AdamWStep*>(step.data_ptr()), norm, static_cast<float>(maxNorm));
     });
 }
@@ -93,7 +105,7 @@ void check(const AdamWLists& lists) {
 void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradients) {
     const PlaceScope place(Role::Optimizer);
     const CudaList list(gradients);
-    onCuda("sum of squares", norm, [&](const CudaInterface& cuda) {
+    onCuda("sum of squares", norm, {0, bytesOf(gradients)}, [&](const CudaInterface& cuda) {
         const at::Tensor partial = workspace(cuda.globalNormWorkspaceBytes(list.update()), norm);
         return cuda.globalNorm(list.update(), floats(norm), data(partial));
     });
@@ -115,7 +127,7 @@ double globalNorm(const std::vector<at::Tensor>& gradients) {
     const auto all = contiguous(gradients);
     const auto pieces = piecesOf(all);
     std::vector<double> sums(pieces.size());
-    overPieces("sum of squares", pieces,
+    overPieces("sum of squares", pieces, {0, bytesOf(all)},
                [&](const Piece& p, std::size_t i) { sums[i] = adamWCpu().sumOfSquares(all[p.tensor].data_ptr<float>(), p.begin, p.end); });
     double total = 0;
     for (const double sum : sums) total += sum;
@@ -130,7 +142,7 @@ void adamW(AdamWStep step, const AdamWLists& lists) {
         return adamWOnGpu(numbers, nullptr, 0, lists);
     }
     const auto gradients = contiguous(lists.gradients);
-    overPieces("AdamW", piecesOf(lists.parameters), [&](const Piece& p, std::size_t) {
+    overPieces("AdamW", piecesOf(lists.parameters), workOf(lists), [&](const Piece& p, std::size_t) {
         adamWCpu().update(step, floats(gradients[p.tensor]), floats(lists.parameters[p.tensor]), floats(lists.firstMoments[p.tensor]),
                           floats(lists.secondMoments[p.tensor]), static_cast<Bf16*>(lowOf(lists, p.tensor)), p.begin, p.end);
     });

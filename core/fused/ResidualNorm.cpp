@@ -40,15 +40,17 @@ public:
                                   .mean = floats(mean),
                                   .rstd = floats(rstd)};
         };
+        // Without a delta the sum is what came.
+        const OperationWork work = moved({from, delta, weight, bias, delta.defined() ? sum : at::Tensor(), normed, mean, rstd});
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
                 const auto norm = arguments(std::type_identity<decltype(element)>{});
-                overRows("residual + norm", rows, C, [&](std::int64_t begin, std::int64_t end) {
+                overRows("residual + norm", rows, C, work, [&](std::int64_t begin, std::int64_t end) {
                     residualNormCpu<decltype(element)>().forward({.columns = C}, norm, begin, end);
                 });
             });
         };
-        onDevice("residual + norm", from, cpu, [&](const CudaInterface& cuda) {
+        onDevice("residual + norm", from, work, cpu, [&](const CudaInterface& cuda) {
             return cuda.residualNormForward(rowsOf(from, outType, rows, C), arguments(std::type_identity<void>{}));
         });
         ctx->save_for_backward({sum, mean, rstd, weight});
@@ -86,15 +88,16 @@ public:
                                    .gradWeight = both,
                                    .gradBias = hasBias ? both + C : nullptr};
         };
+        const OperationWork work = moved({down, sum, mean, rstd, weight, along, gradSum, gradLow});
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
-                sums = sumOverRows("residual + norm backward", rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
+                sums = sumOverRows("residual + norm backward", rows, 2 * C, work, [&](std::int64_t begin, std::int64_t end, float* both) {
                     residualNormCpu<decltype(element)>().backward({.columns = C}, arguments(std::type_identity<decltype(element)>{}, both), begin,
                                                                   end);
                 });
             });
         };
-        onDevice("residual + norm backward", sum, cpu, [&](const CudaInterface& cuda) {
+        onDevice("residual + norm backward", sum, work, cpu, [&](const CudaInterface& cuda) {
             sums = at::empty({2 * C}, sum.options());
             const at::Tensor partial = workspace(cuda.residualNormWorkspaceBytes(rows, C), sum);
             return cuda.residualNormBackward(rowsOf(sum, outType, rows, C), arguments(std::type_identity<void>{}, floats(sums)), data(partial));

@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <type_traits>
 
@@ -56,18 +57,31 @@ void withElement(at::ScalarType type, Function function) {
         function(float{});
 }
 
+// Of an operation that reads or writes each of these once; those that are not there count nothing.
+inline OperationWork moved(std::initializer_list<at::Tensor> tensors) {
+    OperationWork work;
+    for (const at::Tensor& t : tensors)
+        if (t.defined()) work.bytes += static_cast<std::int64_t>(t.nbytes());
+    return work;
+}
+
+// OperationWork::type of products of such tensors.
+inline const char* factorsOf(const at::Tensor& t) {
+    return c10::toString(t.scalar_type());
+}
+
 // at::parallel_for as one named operation.
 template <class Function>
-void parallel(const char* name, std::int64_t count, std::int64_t share, Function function, OperationWork work = {}) {
+void parallel(const char* name, std::int64_t count, std::int64_t share, OperationWork work, Function function) {
     const OperationSpan span(name, 0, work);
     at::parallel_for(0, count, share, function);
 }
 
 // function(begin, end) over rows of `width` elements, in shares worth a thread's while.
 template <class Function>
-void overRows(const char* name, std::int64_t rows, std::int64_t width, Function function) {
+void overRows(const char* name, std::int64_t rows, std::int64_t width, OperationWork work, Function function) {
     const std::int64_t share = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width));
-    parallel(name, rows, share, function);
+    parallel(name, rows, share, work, function);
 }
 
 // function(begin, end, sums) with float32 `sums` (columns) of its own for each block of rows; returns their sum. The blocks depend on the
@@ -85,8 +99,8 @@ at::Tensor sumOfRows(std::int64_t rows, std::int64_t columns, Function function)
 
 // The same as one named operation.
 template <class Function>
-at::Tensor sumOverRows(const char* name, std::int64_t rows, std::int64_t columns, Function function) {
-    const OperationSpan span(name);
+at::Tensor sumOverRows(const char* name, std::int64_t rows, std::int64_t columns, OperationWork work, Function function) {
+    const OperationSpan span(name, 0, work);
     return sumOfRows(rows, columns, function);
 }
 

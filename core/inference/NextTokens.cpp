@@ -7,6 +7,7 @@
 
 #include "core/base/Check.h"
 #include "core/inference/Decoder.h"
+#include "core/model/Attention.h"
 #include "core/model/Gpt.h"
 
 namespace stepscope {
@@ -103,7 +104,9 @@ private:
 
     GeneratorWeights m_model;
     WeightsView m_view;
-    ModelOps m_ops;
+    // One sequence: a table of T x T is small. LibTorch's choice of an attention is the process's, and training beside this may allow only one that
+    // takes no float32.
+    ModelOps m_ops{.attention = manualAttention};
     std::vector<std::vector<std::int64_t>> m_contexts;
     std::vector<at::Tensor> m_logits;  // (V) each
 };

@@ -3,6 +3,7 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Stream.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <atomic>
@@ -68,7 +69,10 @@ Bytes takePeak(c10::Device device) {
 void trim(c10::Device device) {
     host_memory::trim();
     if (device.is_cpu()) return;
-    if (auto* allocator = allocatorOf(device)) allocator->emptyCache();
+    if (auto* allocator = allocatorOf(device)) try {
+            allocator->emptyCache();
+        } catch (const c10::Error&) {  // the device is lost: who uses it next says so
+        }
 }
 
 }  // namespace stepscope::device_memory

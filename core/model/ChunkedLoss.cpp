@@ -63,7 +63,8 @@ struct LossByChunks final : torch::autograd::Function<LossByChunks> {
 
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, const torch::autograd::variable_list& incoming) {
         const auto saved = context->get_saved_variables();
-        const double factor = incoming[0].item<double>() / context->saved_data["scale"].toDouble();
+        // What comes is float32: a third is not the same number there.
+        const double factor = incoming[0].item<double>() / static_cast<double>(static_cast<float>(context->saved_data["scale"].toDouble()));
         if (factor == 1) return {saved[0], saved[1], {}, {}, {}};
         return {saved[0] * factor, saved[1] * factor, {}, {}, {}};
     }

@@ -10,7 +10,7 @@ namespace {
 
 Verdict ampUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") == "cpu") return Verdict::yes();  // slow without bf16 units, but right
-    if (word(value) == "fp16") return Verdict::yes();                                   // every GPU since Volta
+    if (word(value) == "fp16") return Verdict::yes();                                   // every GPU that CUDA 13 knows
     return needsAmpere(machine, config, "bf16");
 }
 

@@ -32,7 +32,7 @@ Switch fusedQkv() {
         return asEveryKernel(machine, config, value);
     };
     entry.note = [asEveryKernel = std::move(entry.note)](const Machine& machine, const PlanDraft& draft, const Value& value) {
-        if (word(value) == "off" && !hasOneProjection(draft.running())) return std::string("fused-qkv=off does nothing beside qkv=split.");
+        if (word(value) == "off" && !hasOneProjection(draft.running())) return idleNote("fused-qkv=off does nothing beside qkv=split.");
         return asEveryKernel(machine, draft, value);
     };
     return entry;

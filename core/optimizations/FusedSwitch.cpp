@@ -32,18 +32,19 @@ Switch fusedSwitch(FusedForm form) {
             .values = Choices{{"auto", "off", "on"}},
             .byDefault = "auto",
             .applicable =
-                [onGpuInstead = form.onGpuInstead](const Machine&, const RunConfig& config, const Value& value) {
+                [onGpuInstead = form.onGpuInstead](const Machine& machine, const RunConfig& config, const Value& value) {
                     if (word(value) != "on") return Verdict::yes();
+                    if (auto can = needsAmpere(machine, config, "a kernel of our own"); !can.usable) return can;
                     if (!onCpu(config) && !onGpuInstead.empty()) return Verdict::no(onGpuInstead);
                     if (config.word("fusion") == "step") return Verdict::no("fusion=step has kernels of its own; choose auto, or fusion=kernels.");
                     return fusedKernelsUsable(config);
                 },
-            .note = [id = form.id, cpuOnly = !form.onGpuInstead.empty()](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+            .note = [id = form.id, cpuOnly = !form.onGpuInstead.empty()](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
                 const std::string& fusion = draft.running().word("fusion");
                 if (word(value) == "on") return fusion == "kernels" ? id + "=on is what auto comes to beside fusion=kernels." : std::string();
-                if (fusion == "step") return id + "=off does nothing beside fusion=step, which has kernels of its own.";
-                if (fusion == "off") return id + "=off does nothing while fusion is off: auto is off then.";
-                return cpuOnly && draft.plan.onGpu() ? id + "=off does nothing on a GPU, where it never runs." : std::string();
+                if (fusion == "step") return idleNote(id + "=off does nothing beside fusion=step, which has kernels of its own.");
+                if (fusion == "off") return idleNote(id + "=off does nothing while fusion is off: auto is off then.");
+                return cpuOnly && draft.plan.onGpu() ? idleNote(id + "=off does nothing on a GPU, where it never runs.") : SwitchNote();
             },
             .resolve =
                 [id = form.id, decides = std::move(form.decides), choose = std::move(form.choose), cpuOnly = !form.onGpuInstead.empty()](

@@ -8,8 +8,9 @@
 namespace stepscope {
 namespace {
 
-Verdict fusionUsable(const Machine&, const RunConfig& config, const Value& value) {
+Verdict fusionUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off") return Verdict::yes();
+    if (auto can = needsAmpere(machine, config, "a kernel of our own"); !can.usable) return can;
     // On a GPU step is kernels: fallback() below.
     if (word(value) == "kernels" || !onCpu(config)) return fusedKernelsUsable(config);
     if (config.word("amp") == "fp16") return Verdict::no("fusion=step computes in float32 or bf16; choose amp=bf16 or amp=off.");

@@ -195,10 +195,15 @@ const OperationArguments* ownArguments(const OperationName& name, const Operatio
     if (work == OperationWork()) return nullptr;
     thread_local std::unordered_map<std::uint64_t, const OperationArguments*> here;
     const std::uint64_t hash =
-        mixed(mixed(reinterpret_cast<std::uintptr_t>(&name), static_cast<std::uint64_t>(work.flops)), static_cast<std::uint64_t>(work.bytes));
+        mixed(mixed(mixed(reinterpret_cast<std::uintptr_t>(&name), static_cast<std::uint64_t>(work.flops)), static_cast<std::uint64_t>(work.bytes)),
+              reinterpret_cast<std::uintptr_t>(work.type));
     if (const auto found = here.find(hash); found != here.end()) return found->second;
-    const std::string key = name.text + '\0' + std::to_string(work.flops) + '\0' + std::to_string(work.bytes);
-    const OperationArguments* known = arguments().find(key, kMostOperationArguments, [&] { return OperationArguments{{}, work.flops, work.bytes}; });
+    // A tensor whose sizes are not told: what it computes with is.
+    std::string text = work.type == nullptr ? std::string() : std::string(work.type) + "[]";
+    const std::string key = name.text + '\0' + text + '\0' + std::to_string(work.flops) + '\0' + std::to_string(work.bytes);
+    const OperationArguments* known = arguments().find(key, kMostOperationArguments, [&] {
+        return OperationArguments{std::move(text), work.flops, work.bytes};
+    });
     if (here.size() >= kMostOperationArguments) here.clear();
     here.emplace(hash, known);
     return known;

@@ -89,6 +89,12 @@ private:
     bool m_former;
 };
 
+// Of the eager steps beside a captured one: gradients that are kept are the graphs', a second set would lie there for nothing.
+ProgramParts withoutKeptGradients(ProgramParts parts) {
+    parts.keepGradients = false;
+    return parts;
+}
+
 }  // namespace
 
 std::unique_ptr<const StepCapture> cudaStepCapture() {
@@ -96,7 +102,10 @@ std::unique_ptr<const StepCapture> cudaStepCapture() {
 }
 
 GraphProgram::GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs)
-    : PhasedProgram(std::move(parts)), m_graphs(std::move(graphs)), m_eager(m_parts, m_low), m_stream(m_graphs->stream(m_parts.device)) {}
+    : PhasedProgram(std::move(parts)),
+      m_graphs(std::move(graphs)),
+      m_eager(withoutKeptGradients(m_parts), m_low),
+      m_stream(m_graphs->stream(m_parts.device)) {}
 
 StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, double rate) {
     const StepResult result = m_eager.step(state, batches, rate);

@@ -107,6 +107,7 @@ void StepEngine::weightGradients(int worker, std::int64_t index) {
             const OperationWork one = StageWork(s).weightGradient(rows, place.in);
             all.flops += one.flops;
             all.bytes += one.bytes;
+            all.type = one.type;
         };
         for (const BranchPlace* branch : {&at.attention, &at.feedForward}) {
             add(branch->out);

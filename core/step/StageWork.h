@@ -31,11 +31,12 @@ public:
 
 private:
     static constexpr std::int64_t kFloat = sizeof(float);
+    const char* factors() const { return s.element == gemm::Element::Bf16 ? "BFloat16" : "Float"; }
     // Weights of a block's linears outside of queries, keys and values.
     std::int64_t outAndMlpWeights() const { return s.width * (s.width + s.hiddenRows() + s.hidden); }
     OperationWork attended(std::int64_t tasks, std::int64_t products, std::int64_t matrices) const {
         return {tasks * attention_work::flops(s.context, s.context, s.headWidth(), products, true),
-                tasks * matrices * s.bytes(s.context * s.headWidth())};
+                tasks * matrices * s.bytes(s.context * s.headWidth()), factors()};
     }
 
     const StepShape& s;
@@ -43,32 +44,34 @@ private:
 
 inline OperationWork StageWork::qkv(std::int64_t rows) const {
     const std::int64_t weights = 3 * s.width * s.width;
-    return {2 * rows * weights, rows * (kFloat * s.width + s.bytes(3 * s.width)) + s.bytes(weights)};
+    return {2 * rows * weights, rows * (kFloat * s.width + s.bytes(3 * s.width)) + s.bytes(weights), factors()};
 }
 
 // The residual stream's gradient is read and written, its value read for the norm.
 inline OperationWork StageWork::qkvBackward(std::int64_t rows) const {
     const std::int64_t weights = 3 * s.width * s.width;
-    return {2 * rows * weights, rows * (3 * kFloat * s.width + s.bytes(3 * s.width)) + s.bytes(weights)};
+    return {2 * rows * weights, rows * (3 * kFloat * s.width + s.bytes(3 * s.width)) + s.bytes(weights), factors()};
 }
 
 // The residual stream comes in and goes out after either half; what the activation takes is kept for the way back.
 inline OperationWork StageWork::outAndMlp(std::int64_t rows) const {
-    return {2 * rows * outAndMlpWeights(), rows * (3 * kFloat * s.width + s.bytes(s.width + s.hiddenRows())) + s.bytes(outAndMlpWeights())};
+    return {2 * rows * outAndMlpWeights(), rows * (3 * kFloat * s.width + s.bytes(s.width + s.hiddenRows())) + s.bytes(outAndMlpWeights()),
+            factors()};
 }
 
 inline OperationWork StageWork::outAndMlpBackward(std::int64_t rows) const {
-    return {2 * rows * outAndMlpWeights(), rows * (3 * kFloat * s.width + s.bytes(s.width + 2 * s.hiddenRows())) + s.bytes(outAndMlpWeights())};
+    return {2 * rows * outAndMlpWeights(), rows * (3 * kFloat * s.width + s.bytes(s.width + 2 * s.hiddenRows())) + s.bytes(outAndMlpWeights()),
+            factors()};
 }
 
 inline OperationWork StageWork::weightGradient(std::int64_t out, std::int64_t in) const {
-    return {2 * s.rows() * out * in, s.bytes(s.rows() * (out + in)) + kFloat * out * in};
+    return {2 * s.rows() * out * in, s.bytes(s.rows() * (out + in)) + kFloat * out * in, factors()};
 }
 
 inline OperationWork StageWork::head(std::int64_t rows, bool training) const {
     const std::int64_t weights = s.vocabulary * s.width, forward = 2 * rows * weights;
-    if (!training) return {forward, s.bytes(rows * s.width + weights)};
-    return {3 * forward, 2 * s.bytes(rows * s.width + weights) + kFloat * (rows * s.width + weights / s.workers)};
+    if (!training) return {forward, s.bytes(rows * s.width + weights), factors()};
+    return {3 * forward, 2 * s.bytes(rows * s.width + weights) + kFloat * (rows * s.width + weights / s.workers), factors()};
 }
 
 }  // namespace stepscope

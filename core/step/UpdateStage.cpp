@@ -60,9 +60,11 @@ void StepEngine::embeddingGradients(int worker) {
 }
 
 void StepEngine::reduceVectors(int worker) {
-    const OperationSpan span("sum biases' gradients", Role::BlockWeights, worker);
-    // The workers' sums were complete before the barrier of embeddingGradients().
     const Share mine = share(m_parameters.size - m_parameters.decayEnd, worker, m_shape.workers);
+    const OperationSpan span("sum biases' gradients", Role::BlockWeights, worker, [&] {
+        return OperationWork{0, 4 * mine.size() * (m_shape.workers + 1)};
+    });
+    // The workers' sums were complete before the barrier of embeddingGradients().
     float* to = m_plan->gradients + m_parameters.decayEnd;
     for (std::int64_t i = mine.begin; i < mine.end; ++i) {
         float sum = 0;

@@ -121,7 +121,8 @@ struct SliceArgument {
 };
 // Whatever the text is: what cannot be read is an argument without a type.
 std::vector<SliceArgument> argumentsOf(const std::string& text);
-// Of its first tensor: "Float", "BFloat16"; empty: there is none.
+// Of what it computes with: of its first tensor, or of the two that are multiplied where that is what their product is added to. "Float", "BFloat16";
+// empty: there is none.
 std::string elementType(const std::string& text);
 
 }  // namespace stepscope

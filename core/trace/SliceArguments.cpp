@@ -1,4 +1,5 @@
 // The text of an operation's arguments, taken apart again. It may come from a file that anybody wrote: nothing is assumed of it.
+#include <algorithm>
 #include <charconv>
 
 #include "core/trace/Slice.h"
@@ -54,10 +55,22 @@ std::vector<SliceArgument> argumentsOf(const std::string& text) {
     return all;
 }
 
+namespace {
+
+// Whether what follows a tensor is a product of two that it is added to, as in addmm and baddbmm: (…, M, K) and (…, K, N).
+bool areMultiplied(const SliceArgument& left, const SliceArgument& right) {
+    if (left.list || right.list || left.dims.size() != 1 || right.dims.size() != 1 || left.type != right.type) return false;
+    const auto &rows = left.dims.front(), &columns = right.dims.front();
+    return rows.size() >= 2 && columns.size() == rows.size() && rows.back() == columns[columns.size() - 2];
+}
+
+}  // namespace
+
 std::string elementType(const std::string& text) {
-    for (const auto& argument : argumentsOf(text))
-        if (!argument.dims.empty()) return argument.type;
-    return {};
+    const auto all = argumentsOf(text);
+    const auto first = std::ranges::find_if(all, [](const SliceArgument& one) { return !one.dims.empty(); });
+    if (first == all.end()) return {};
+    return all.end() - first >= 3 && areMultiplied(first[1], first[2]) ? first[1].type : first->type;
 }
 
 }  // namespace stepscope

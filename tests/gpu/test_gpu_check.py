@@ -260,7 +260,7 @@ class CompareInSeveralCalls(unittest.TestCase):
         self.assertEqual(self.call({(64,), (1,)}, 150)[0], {16: 'measured', 32: 'measured'})
 
     def test_a_round_that_the_time_breaks_off_does_not_count_and_takes_none_of_the_whole_ones_with_it(self):
-        for broken, rounds in ((9, 3), (5, 1), (3, 1), (2, None)):
+        for broken, rounds in ((11, 3), (7, 1), (5, 1), (4, None), (1, None)):
             runs = []
             def run(*_, timeout, **__):
                 runs.append(timeout)
@@ -276,6 +276,22 @@ class CompareInSeveralCalls(unittest.TestCase):
                     continue
                 pairs.take(checking.Deadline(60))
             self.assertEqual((pairs.row()['rounds'], pairs.row()['state']), (rounds, 'measured'))
+
+
+    def row_of(self, ours, float32, bf16):
+        both = types.SimpleNamespace(a=types.SimpleNamespace(batch=0), ours=lambda *_, **__: (10.0, ours, 100),
+                                     peer=lambda rungs, *_, **__: (20.0, {'fp32,flash': float32, 'bf16,flash': bf16}.get(rungs, [99.0, 99.0]), 100))
+        pairs = speed.Pairs(types.SimpleNamespace(folder=HERE, environment={}, pairs=1), both, 16)
+        with unittest.mock.patch.object(measure, 'log_lines', lambda _: ['CUDA graphs: 412 kernels a step in 2 launches, captured in 0.31 s.']):
+            pairs.take(checking.Deadline(60))
+        return pairs.row()
+
+    def test_losses_are_held_against_float32_and_may_be_as_far_from_it_as_twice_the_peers_own_bf16(self):
+        self.assertEqual(self.row_of([10.0, 9.01], [10.0, 9.0], [10.0, 9.0])['state'], 'measured')
+        self.assertEqual(self.row_of([10.0, 9.03], [10.0, 9.0], [10.0, 9.0])['state'], 'failed')
+        self.assertEqual(self.row_of([10.0, 9.15], [10.0, 9.0], [10.0, 9.08])['state'], 'measured')
+        row = self.row_of([10.0, 9.17], [10.0, 9.0], [10.0, 9.08])
+        self.assertEqual((row['state'], row['losses from float32'], row["the peer's bf16 from it"]), ('failed', '1.7e-01', '8.0e-02'))
 
 
 class EquivalenceInSeveralCalls(unittest.TestCase):

@@ -181,6 +181,7 @@ void readBuffer(Capture& own, const cupti::FilledBuffer& filled, Batch& batch) {
             own.counts.unknown += 1;
             continue;
         }
+        if (cupti::onlyAsks(activity)) continue;
         if (activity.graphNode != 0) {
             Nodes& all = nodes();
             const std::lock_guard lock(all.mutex);

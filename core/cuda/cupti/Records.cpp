@@ -1,5 +1,7 @@
 #include "core/cuda/cupti/Records.h"
 
+#include <string_view>
+
 namespace stepscope::cupti {
 namespace {
 
@@ -98,6 +100,16 @@ void readExternal(const CUpti_ActivityExternalCorrelation& record, CudaActivity&
 }
 
 }  // namespace
+
+bool onlyAsks(const CudaActivity& call) {
+    if ((call.kind != CudaActivityKind::Runtime && call.kind != CudaActivityKind::Driver) || call.name == nullptr) return false;
+    const std::string_view all = call.name, name = all.substr(0, all.find("_v"));  // "cudaGetDevice_v3020"
+    for (const std::string_view one :
+         {"cudaGetDevice", "cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString", "cudaGetErrorName", "cudaStreamIsCapturing",
+          "cuCtxGetCurrent", "cuCtxGetDevice", "cuDevicePrimaryCtxGetState", "cuGetErrorString"})
+        if (name == one) return true;
+    return false;
+}
 
 bool read(const Library& library, const CUpti_Activity& record, CudaActivity& into) {
     into = {};

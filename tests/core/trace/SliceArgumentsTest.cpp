@@ -31,5 +31,14 @@ TEST(SliceArguments, TakesWhatItCannotReadForAnArgumentWithoutAType) {
     EXPECT_EQ(argumentsOf("   ").size(), 3u);
 }
 
+TEST(SliceArguments, SayOfASumWithAProductInWhatTypeItsFactorsAre) {
+    EXPECT_EQ(elementType("Float[50257,768] BFloat16[50257,5248] BFloat16[5248,768] Scalar Scalar"), "BFloat16") << "addmm into float32";
+    EXPECT_EQ(elementType("Float[768] BFloat16[64,512] BFloat16[512,768]"), "BFloat16");
+    EXPECT_EQ(elementType("Float[8,64,32] Half[8,64,16] Half[8,16,32]"), "Half") << "baddbmm";
+    EXPECT_EQ(elementType("BFloat16[16,1024,768] Float[768] Float[768]"), "BFloat16") << "a norm multiplies no matrices";
+    EXPECT_EQ(elementType("BFloat16[64,512] BFloat16[512,768]"), "BFloat16");
+    EXPECT_EQ(elementType("int -"), "");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -122,6 +123,24 @@ TEST_F(CuptiCapture, HasEveryEmulatedKernelWithItsLaunchAndOperation) {
     EXPECT_EQ(counts.records, 8);
     EXPECT_EQ(counts.dropped + counts.unknown + counts.unreadable + counts.refused, 0);
     EXPECT_EQ(fakeCuptiState().subscribers, 0);
+}
+
+TEST_F(CuptiCapture, LeavesOutCallsThatOnlyAskAndKeepsThoseThatGiveWorkOrWait) {
+    ASSERT_EQ(begin(), nullptr);
+    std::uint32_t cbid = 900;
+    for (const char* name : {"cudaGetDevice_v3020", "cudaGetLastError_v3020", "cudaStreamIsCapturing_v10000", "cudaGetDeviceProperties_v12000",
+                             "cudaStreamSynchronize_v3020", "cudaMemsetAsync_v3020"}) {
+        fakeCuptiName(CUPTI_CB_DOMAIN_RUNTIME_API, ++cbid, name);
+        fakeCuptiCallEnds(CUPTI_CB_DOMAIN_RUNTIME_API, cbid, cbid, 5);
+    }
+    fakeCuptiName(CUPTI_CB_DOMAIN_DRIVER_API, 1, "cuDevicePrimaryCtxGetState");
+    fakeCuptiCallEnds(CUPTI_CB_DOMAIN_DRIVER_API, 1, 999, 5);
+    std::vector<std::string> kept;
+    for (const auto& one : collect(true))
+        if (one.kind == CudaActivityKind::Runtime || one.kind == CudaActivityKind::Driver) kept.emplace_back(one.name);
+    EXPECT_THAT(kept, ::testing::UnorderedElementsAre("cudaGetDeviceProperties_v12000", "cudaStreamSynchronize_v3020", "cudaMemsetAsync_v3020"));
+    const auto counts = end();
+    EXPECT_EQ(counts.unknown, 0) << "what is left out on purpose is not unknown";
 }
 
 TEST_F(CuptiCapture, RecordsNothingBeforeItBeginsAndAfterItsEnd) {
