@@ -159,13 +159,15 @@ public:
         settleRest();
     }
 
-    // What is still held is another capture's to tell of, so that none takes it for its own.
-    void end() {
+    // What is still held is another capture's to tell of, so that none takes it for its own. lastStepEnd: of the session's clock, 0: unknown. A
+    // capture ends there, and what has a later time is taken for the next one's.
+    void end(std::int64_t lastStepEnd) {
         handOn();
-        const std::int64_t now = steadyNow();
+        const std::int64_t at = lastStepEnd > 0 ? lastStepEnd : steadyNow() + m_toSession;
+        for (auto one = m_block.allocations.rbegin(); one != m_block.allocations.rend() && one->at > at; ++one) one->at = at;
         for (const auto& [key, held] : m_held) {
             const std::int64_t device = key.first;
-            append({.at = now + m_toSession, .address = key.second, .bytes = -held, .device = device, .totalAllocated = m_totals[device]});
+            append({.at = at, .address = key.second, .bytes = -held, .device = device, .totalAllocated = m_totals[device]});
         }
         m_held.clear();
         write();
@@ -319,8 +321,8 @@ void MemorySource::stepDone() {
     m_recording->handOn();
 }
 
-std::string MemorySource::finish(CaptureDone&) {
-    m_recording->end();
+std::string MemorySource::finish(CaptureDone& into) {
+    m_recording->end(into.at.ns);
     if (const std::int64_t lost = m_recording->lost(); lost > 0)
         return fmt::format("{} allocations of the capture could not be kept: a step had more than {} of them.", format::count(lost),
                            format::count(static_cast<std::int64_t>(kMostOfAStep)));

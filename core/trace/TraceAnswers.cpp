@@ -30,6 +30,11 @@ std::int64_t clampedAdd(std::int64_t time, std::int64_t by) {
     return sum;
 }
 
+// Of the forward pass: what is of the backward pass says where its forward operation ran.
+bool isForward(const Slice& slice) {
+    return isOperation(slice.kind) && slice.kind != SliceKind::Backward && slice.forwardThread == 0;
+}
+
 TraceSlice whole(std::int64_t lane, const SliceBlock& block, const Slice& slice) {
     return {.lane = lane,
             .thread = block.thread,
@@ -400,16 +405,17 @@ Result<std::vector<TraceSlice>> TraceIndex::flows(const TraceSlice& from) {
     if (one.correlation != 0) {
         const bool onDevice = from.thread.device >= 0;
         done = away(!onDevice, !onDevice, [&](const SliceBlock&, const Slice& slice) { return slice.correlation == one.correlation; });
-    } else if (one.kind == SliceKind::Backward && one.forwardStart != 0) {
+    } else if (one.forwardStart != 0) {
+        // A trace may not say which of its threads autograd numbers how.
         done = look(one.forwardStart, clampedAdd(one.forwardStart, 1), false, [&](const SliceBlock& block, const Slice& slice) {
-            return slice.sequence == one.sequence && slice.kind != SliceKind::Backward && block.thread.number == one.forwardThread;
+            return slice.sequence == one.sequence && isForward(slice) && (block.thread.number == one.forwardThread || block.thread.number == 0);
         });
-    } else if (one.sequence >= 0 && one.kind == SliceKind::Backward) {
-        done = away(false, false,
-                    [&](const SliceBlock&, const Slice& slice) { return slice.sequence == one.sequence && slice.kind == SliceKind::Operation; });
+    } else if (one.sequence >= 0 && !isForward(one)) {
+        done = away(false, false, [&](const SliceBlock&, const Slice& slice) { return slice.sequence == one.sequence && isForward(slice); });
     } else if (one.sequence >= 0) {
+        // The step of autograd's engine that a backward function lies in has its number too, but no arrow, and is none itself.
         done = away(true, false, [&](const SliceBlock& block, const Slice& slice) {
-            return slice.sequence == one.sequence && (slice.kind == SliceKind::Backward || slice.forwardThread != 0) &&
+            return slice.sequence == one.sequence && !isForward(slice) && (slice.kind != SliceKind::Operation || slice.forwardStart != 0) &&
                    (slice.forwardStart == 0 || (slice.forwardStart == one.start && block.slices.size() > 0));
         });
     }

@@ -77,8 +77,12 @@ public:
         if (!m_some) return;
         fmt::format_to(std::back_inserter(m_text), "{},{},{}", m_step, m_time, m_measured);
         for (auto& one : m_cells) {
-            m_text += ',';
-            m_text += std::exchange(one, {});
+            // With the least and the most of it, which trackers write beside a value: nothing is thinned out, so it is both.
+            for (int times = 0; times < 3; ++times) {
+                m_text += ',';
+                m_text += one;
+            }
+            one.clear();
         }
         m_text += '\n';
         m_time.clear();
@@ -136,7 +140,8 @@ Status exportCsvWide(const std::string& database, std::int64_t session, std::ost
     if (auto done = forEachMetric(**reader, session, "CSV", columns, [&] { return stillWanted(progress); }); !done) return done;
     const std::string run = info->name.empty() ? std::to_string(session) : info->name;
     out << "Step," << csvQuoted(run + " - time") << ',' << csvQuoted(run + " - measured_at");
-    for (const auto& name : columns.names()) out << ',' << csvQuoted(run + " - " + name);
+    for (const auto& name : columns.names())
+        for (const char* of : {"", "__MIN", "__MAX"}) out << ',' << csvQuoted(run + " - " + name + of);
     out << '\n';
     WideRows rows(columns);
     auto done = forEachMetric(**reader, session, "CSV", rows, [&]() -> Status {

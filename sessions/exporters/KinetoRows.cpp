@@ -10,6 +10,7 @@
 #include <ostream>
 #include <utility>
 
+#include "sessions/importers/ChromeEvents.h"
 #include "sessions/importers/JsonScan.h"
 
 namespace stepscope::kineto {
@@ -18,7 +19,6 @@ namespace {
 constexpr std::int64_t kSyncLane = 1'000'000;   // as Kineto numbers the lanes of what waits for a stream
 constexpr std::int64_t kSpareLane = 2'000'000;  // ours, for what overlaps: once, twice, … as much; "stream" of its arguments stays
 constexpr int kMostSpare = 16;                  // of a stream, as a capture has (core/profile/activity/ActivityDecoder.cpp)
-constexpr std::int64_t kPerRank = 100'000'000;  // added to the processes of all ranks but the first, which have the same numbers
 // An imported trace may say any number. Up to the one a profiler may have counted, and readers that know only doubles have it exactly; up to the
 // other what counts on from it fits.
 constexpr std::int64_t kLargestId = std::int64_t{1} << 53;
@@ -147,6 +147,24 @@ void appendMember(std::string& text, const std::string& member) {
     text += member;
 }
 
+// Where in a step it belongs: said of what the importer reads it of.
+void appendPlace(std::string& args, const Slice& slice, const std::vector<std::string>& quotedStrings) {
+    const bool placed = isOperation(slice.kind) || isDeviceWork(slice.kind) || slice.kind == SliceKind::Step || slice.kind == SliceKind::Phase ||
+                        slice.kind == SliceKind::Evaluation || slice.kind == SliceKind::Annotation;
+    if (!placed) return;
+    if (slice.layer >= 0) appendMember(args, fmt::format("\"Layer\": {}", slice.layer));
+    if (slice.role != 0) appendMember(args, fmt::format("\"Role\": {}", quotedStrings[slice.role]));
+    if (slice.recomputed && isOperation(slice.kind)) appendMember(args, "\"Recomputed\": true");
+    if (slice.phase != 0) appendMember(args, fmt::format("\"Phase\": {}", quotedStrings[slice.phase]));
+}
+
+// Whether a reader takes the event for the kind that it is without being told.
+bool sameOnImport(const Slice& slice, const std::string& name) {
+    if (importing::kindWord(slice.kind).empty()) return true;
+    if (!isOperation(slice.kind)) return false;
+    return importing::kindOfOperation(name, slice.sequence >= 0 ? slice.forwardThread : 0) == slice.kind;
+}
+
 }  // namespace
 
 std::string quoted(const std::string& text) {
@@ -156,6 +174,7 @@ std::string quoted(const std::string& text) {
 // What is written of arguments, once for all slices that have them.
 struct KinetoRows::Said {
     std::string inputs;    // of an operation
+    std::string work;      //   as PyTorch's own report of FLOP/s and bytes takes it for what the operation launches
     std::string launch;    // of a kernel
     std::string extra;     // what an imported trace said besides, without a comma before it
     std::string category;  // of its own, where it had another than our kind has
@@ -165,6 +184,9 @@ struct KinetoRows::Said {
     Said(const SliceArguments& arguments, const GpuShape* gpu) : inputs(kineto::inputs(arguments)), bytes(arguments.bytes) {
         if (arguments.text.empty() && arguments.flops > 0) inputs += fmt::format(", \"flops\": {}", arguments.flops);
         if (arguments.text.empty() && arguments.bytes > 0) inputs += fmt::format(", \"bytes\": {}", arguments.bytes);
+        // Nobody else's trace says how many bytes an operation moves: theirs is left to the readers.
+        if (arguments.bytes > 0 && arguments.flops > 0) work = fmt::format(", \"kernel_flop\": {}", arguments.flops);
+        if (arguments.bytes > 0) work += fmt::format(", \"kernel_num_gb\": {}", static_cast<double>(arguments.bytes) * 1e-9);
         if (arguments.registers != 0) appendMember(launch, fmt::format("\"registers per thread\": {}", arguments.registers));
         if (arguments.grid != SliceArguments().grid) {
             appendMember(launch, fmt::format("\"shared memory\": {}", arguments.sharedBytes));
@@ -202,6 +224,7 @@ void KinetoLinks::add(const SliceBlock& block) {
     };
     Shift& most = m_ranks[block.thread.rank];
     for (const auto& slice : block.slices) {
+        m_stacks = m_stacks || slice.kind == SliceKind::Python;
         raise(most.external, slice.external);
         raise(most.correlation, slice.correlation);
         if (slice.correlation != 0) {
@@ -267,6 +290,7 @@ KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& thread
     for (const auto& thread : threads) {
         if (thread.number != 0 || thread.device < 0) m_threads.try_emplace({thread.rank, thread.process, thread.number}, thread.thread);
         m_firstRank = &thread == threads.data() ? thread.rank : std::min(m_firstRank, thread.rank);
+        m_severalRanks = m_severalRanks || thread.rank != threads.front().rank;
     }
     m_unnumbered = links.mostExternal();
 }
@@ -308,18 +332,16 @@ void KinetoRows::metadata(const SliceThread& thread) {
                                                                   : fmt::format("thread {} ({})", thread.thread, thread.name);
     const std::int64_t tid = sync ? laneBeside(thread.thread, kSyncLane) : thread.thread;
     if (!m_named.insert({processOf(thread.process, thread.rank), device, tid}).second) return;  // a stream's second lane: what overlapped on it
-    metadataRow("thread_name", tid, fmt::format("\"name\": {}", quoted(name)));
+    // Its own name is what tells a thread of the team, when the trace comes in again.
+    const bool own = !device && thread.name != name && !standsForText(thread.thread, thread.name);
+    metadataRow("thread_name", tid, fmt::format("\"name\": {}{}", quoted(name), own ? ", \"Lane\": " + quoted(thread.name) : std::string()));
     metadataRow("thread_sort_index", tid, fmt::format("\"sort_index\": {}", thread.thread));
 }
 
-std::string KinetoRows::operationArgs(const Slice& slice, std::int64_t external, const std::vector<std::string>& strings) {
+std::string KinetoRows::operationArgs(const Slice& slice, std::int64_t external) {
     std::string args = fmt::format(R"("External id": {}, "Ev Idx": {})", external != 0 ? external : m_unnumbered + m_operations + 1, m_operations);
     ++m_operations;
     if (slice.sequence >= 0) args += fmt::format(R"(, "Sequence number": {}, "Fwd thread id": {})", slice.sequence, slice.forwardThread);
-    if (slice.layer >= 0) args += fmt::format(R"(, "Layer": {})", slice.layer);
-    if (slice.role != 0) args += fmt::format(R"(, "Role": {})", strings[slice.role]);
-    if (slice.recomputed) args += R"(, "Recomputed": true)";
-    if (slice.phase != 0) args += fmt::format(R"(, "Phase": {})", strings[slice.phase]);
     return args;
 }
 
@@ -338,7 +360,7 @@ Status KinetoRows::add(const SliceBlock& block) {
         const Said& what = said[slice.arguments];
         std::string args;
         if (isOperation(slice.kind)) {
-            args = operationArgs(slice, external, strings) + what.inputs;
+            args = operationArgs(slice, external) + what.inputs + what.work;
         } else {
             if (!what.inputs.empty() && !isDeviceWork(slice.kind)) args = what.inputs.substr(2);
             if (external != 0) appendMember(args, fmt::format("\"External id\": {}", external));
@@ -346,6 +368,8 @@ Status KinetoRows::add(const SliceBlock& block) {
                 appendMember(args, fmt::format("\"device\": {}, \"stream\": {}", thread.device, thread.thread));
             if (correlation != 0) appendMember(args, fmt::format("\"correlation\": {}", correlation));
         }
+        appendPlace(args, slice, strings);
+        if (!sameOnImport(slice, block.strings[slice.name])) appendMember(args, fmt::format("\"Kind\": \"{}\"", importing::kindWord(slice.kind)));
         if (slice.kind == SliceKind::Kernel && !what.launch.empty()) appendMember(args, what.launch);
         if ((slice.kind == SliceKind::Memcpy || slice.kind == SliceKind::Memset) && what.bytes > 0) {
             appendMember(args, fmt::format("\"bytes\": {}", what.bytes));
@@ -353,7 +377,8 @@ Status KinetoRows::add(const SliceBlock& block) {
                 appendMember(args,
                              fmt::format("\"memory bandwidth (GB/s)\": {}", static_cast<double>(what.bytes) / static_cast<double>(slice.duration)));
         }
-        if (slice.step >= 0 && !fromOutside(slice.kind)) appendMember(args, fmt::format("\"Step\": {}", slice.step));
+        // Who reads the steps of several workers cannot tell by the time whose it is.
+        if (slice.step >= 0 && (m_severalRanks || !fromOutside(slice.kind))) appendMember(args, fmt::format("\"Step\": {}", slice.step));
         if (!what.extra.empty()) appendMember(args, what.extra);
         const std::string name =
             slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", std::max<std::int64_t>(0, slice.step)) : strings[slice.name];
@@ -393,6 +418,7 @@ void KinetoRows::forwardFlow(const SliceThread& thread, const Slice& slice, cons
 }
 
 Status KinetoRows::add(const SampleBlock& block) {
+    if (block.name == kCountedOperations) return {};  // sums, not a course
     const std::string process = processText(block.process, block.rank, block.device < 0 ? block.name : std::string());
     for (const auto& sample : block.samples) {
         const auto& series = block.series.at(sample.series);
@@ -408,6 +434,8 @@ Status KinetoRows::add(const AllocationBlock& block) {
             fmt::format(R"("Addr": {}, "Bytes": {}, "Device Id": {}, "Device Type": {})", one.address, one.bytes, one.device, one.device < 0 ? 0 : 1);
         if (one.totalAllocated >= 0) args += fmt::format(R"(, "Total Allocated": {})", one.totalAllocated);
         if (one.totalReserved >= 0) args += fmt::format(R"(, "Total Reserved": {})", one.totalReserved);
+        if (one.kind != 0) args += fmt::format(R"(, "Kind": {})", quoted(block.strings.at(one.kind)));
+        if (one.owner != 0) args += fmt::format(R"(, "Owner": {})", quoted(block.strings.at(one.owner)));
         row(fmt::format(R"({{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})",
                         processOf(block.process, block.rank), block.thread, microseconds(one.at), args));
     }

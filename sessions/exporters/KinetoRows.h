@@ -17,6 +17,9 @@
 
 namespace stepscope::kineto {
 
+// Added to the processes of each rank behind the first, which have the same numbers; as often as its rank is greater.
+constexpr std::int64_t kPerRank = 100'000'000;
+
 // Quoted; control characters escaped, and what is no UTF-8 replaced.
 std::string quoted(const std::string& text);
 
@@ -33,6 +36,7 @@ public:
     int spare(const SliceThread& thread, const Slice& slice) const;
     // The greatest number that joins an operation with what it had launched; 0: there is none. What has no number takes one behind it.
     std::int64_t mostExternal() const { return m_mostExternal; }
+    bool hasStacks() const { return m_stacks; }  // of Python functions
     // What is added to the numbers of a worker: all begin at 1, and readers want each once in a trace. Nothing to those of the first.
     struct Shift {
         std::int64_t external = 0, correlation = 0;
@@ -49,6 +53,7 @@ private:
     std::map<Stream, std::map<Key, int>> m_spare;
     std::map<std::int64_t, Shift> m_ranks;  // by rank: the greatest numbers until done(), what is added to them afterwards
     std::int64_t m_mostExternal = 0;
+    bool m_stacks = false;
 };
 
 class KinetoRows {
@@ -69,7 +74,7 @@ private:
     std::string processText(std::int64_t process, std::int64_t rank, const std::string& name) const;
     void forwardFlow(const SliceThread& thread, const Slice& slice, const std::string& place);
     void launchFlow(const Slice& slice, std::int64_t rank, const std::string& place, bool begins);
-    std::string operationArgs(const Slice& slice, std::int64_t external, const std::vector<std::string>& strings);
+    std::string operationArgs(const Slice& slice, std::int64_t external);
     void row(const std::string& text);
 
     std::ostream& m_out;
@@ -79,6 +84,7 @@ private:
     std::set<std::pair<std::int64_t, bool>> m_processes;
     std::set<std::tuple<std::int64_t, bool, std::int64_t>> m_named;  // process, whether of a device, thread
     std::int64_t m_firstRank = 0;
+    bool m_severalRanks = false;
     std::string m_text;
     bool m_first = true;
     std::int64_t m_operations = 0, m_flows = 0;

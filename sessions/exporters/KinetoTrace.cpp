@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/trace/AllocationCodec.h"
 #include "sessions/DeviceShapes.h"
@@ -29,8 +30,22 @@ std::int64_t baseTime(std::int64_t unixMs) {
 struct TraceFacts {
     std::int64_t originNs = 0;
     std::string devices = "[]";
-    std::string workers = "{\"backend\": \"nccl\", \"rank\": 0, \"world_size\": 1}";
+    std::string workers;
 };
+
+// Of a run of ours: the first of its workers records, and all are joined by Gloo. How many there were an earlier version did not say.
+std::string ownWorkers(std::int64_t workers) {
+    return fmt::format("{{\"backend\": \"gloo\", \"rank\": 0, \"world_size\": {}}}", std::max<std::int64_t>(workers, 1));
+}
+
+// Of a session of several workers: which processes are whose, for who imports the trace. The format knows one worker a file, and the processes of the
+// others have numbers beyond those of the first (KinetoRows.h).
+std::string ranksOf(const std::vector<SliceThread>& threads) {
+    std::set<std::int64_t> ranks;
+    for (const auto& thread : threads) ranks.insert(thread.rank);
+    if (ranks.size() < 2) return {};
+    return fmt::format("\"stepscopeRanks\": {{\"ranks\": [{}], \"apart\": {}}},\n", fmt::join(ranks, ", "), kineto::kPerRank);
+}
 
 // With a space behind each colon: readers find the rank by a pattern that wants one.
 std::string spaced(const nlohmann::ordered_json& json) {
@@ -69,8 +84,8 @@ Result<std::string> capturedDevices(SessionReader& reader, std::int64_t session,
     return "[" + all + "]";
 }
 
-Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, std::int64_t startedUnixMs) {
-    TraceFacts found{.originNs = baseTime(startedUnixMs)};
+Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, const SessionInfo& info) {
+    TraceFacts found{.originNs = baseTime(info.startedUnixMs), .workers = ownWorkers(info.workers)};
     const auto page =
         reader.chunks(session, {"trace-facts/1", 0, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
     if (!page) return page.error();
@@ -99,7 +114,7 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     if (*count == 0) return noCapture(session);
     const auto threads = sliceThreads(**reader, session);
     if (!threads) return threads.error();
-    auto facts = factsOf(**reader, session, info->startedUnixMs);
+    auto facts = factsOf(**reader, session, *info);
     if (!facts) return facts.error();
     const auto lanes = (*reader)->chunkLanes(session);
     if (!lanes) return lanes.error();
@@ -119,7 +134,8 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     if (!linked) return linked;
     links.done();
     out << "{\n\"schemaVersion\": 1,\n\"deviceProperties\": " << facts->devices << ",\n\"distributedInfo\": " << facts->workers << ",\n"
-        << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": 0,\n\"profile_memory\": " << (memory ? 1 : 0) << ",\n"
+        << ranksOf(*threads) << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": " << (links.hasStacks() ? 1 : 0)
+        << ",\n\"profile_memory\": " << (memory ? 1 : 0) << ",\n"
         << "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " << facts->originNs << ",\n\"traceEvents\": [";
     kineto::KinetoRows rows(out, *threads, links, std::move(*gpus));
     for (const auto& thread : *threads) rows.metadata(thread);

@@ -51,6 +51,19 @@ Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t sess
     return all;
 }
 
+// A capture of ours gives back at its end what is still held, so that the next one tells of it anew. Nobody gave it back: behind the last capture it
+// is what is in use. Those are the last of a worker's, all of one time.
+void leaveOutTheEnd(SnapshotDevices& all) {
+    std::map<std::int64_t, std::int64_t> last;  // by rank
+    for (const auto& [device, entries] : all.byDevice)
+        if (!entries.empty()) {
+            const auto [found, added] = last.try_emplace(device.first, entries.back().what.at);
+            if (!added) found->second = std::max(found->second, entries.back().what.at);
+        }
+    for (auto& [device, entries] : all.byDevice)
+        while (!entries.empty() && entries.back().what.bytes < 0 && entries.back().what.at == last[device.first]) entries.pop_back();
+}
+
 void writeFrames(PickleText& out, const SnapshotEntry& entry) {
     out.text("frames");
     out.beginList();
@@ -120,9 +133,11 @@ void writeSegments(PickleText& out, std::int64_t number, const std::vector<Snaps
 Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
-    if (const auto info = (*reader)->info(session); !info) return info.error();
-    const auto all = readAllocations(**reader, session, progress);
+    const auto info = (*reader)->info(session);
+    if (!info) return info.error();
+    auto all = readAllocations(**reader, session, progress);
     if (!all) return all.error();
+    if (info->kind != SessionKind::Trace) leaveOutTheEnd(*all);
     if (all->count == 0)
         return makeError(
                    ErrorCode::NotFound,

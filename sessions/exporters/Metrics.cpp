@@ -15,7 +15,7 @@ constexpr std::int64_t kEventsAtOnce = 4096;
 
 class Teller {
 public:
-    Teller(MetricSink& sink, bool ofImport) : imported(ofImport), m_sink(sink) {}
+    Teller(MetricSink& sink, bool ofImport, std::int64_t firstStep) : imported(ofImport), m_sink(sink), m_step(firstStep) {}
     const bool imported;
 
     void at(std::int64_t step, TimeNs time) { m_sink.at(m_step = step, time, MetricSink::Of::Step); }
@@ -27,7 +27,7 @@ public:
 
 private:
     MetricSink& m_sink;
-    std::int64_t m_step = 0;
+    std::int64_t m_step;
 };
 
 // Of a step that another program made, what it said: what it did not say is 0 here, and that would be a number of ours.
@@ -109,6 +109,7 @@ void add(Teller& tell, const Event& event) {
                        tell.add(e.arm == Arm::A ? "block_a_ms" : "block_b_ms", e.duration.milliseconds());
                    },
                    [&](const ExperimentJudged& e) {
+                       if (e.over) return;  // of all pairs together; what it says of the last one was told when that was made
                        tell.at(e.step, e.at);
                        tell.add("pair_log_ratio", e.difference);
                    },
@@ -157,7 +158,7 @@ Status forEachMetric(SessionReader& reader, std::int64_t session, const char* wh
                              fmt::format("Session {} is no run ({}): it has no steps to write as {}.", session, toString(info->kind), what))
                 .about(Subject::Kind::Session, std::to_string(session));
     }
-    Teller tell(sink, info->kind == SessionKind::Trace);
+    Teller tell(sink, info->kind == SessionKind::Trace, info->firstStep);
     for (std::int64_t from = 0;; from += kEventsAtOnce) {
         const auto events = reader.events(session, from, kEventsAtOnce);
         if (!events) return events.error();

@@ -339,6 +339,7 @@ std::uint64_t PerfettoPackets::counterTrack(const std::string& key, const std::s
 }
 
 Status PerfettoPackets::add(const SampleBlock& block) {
+    if (block.name == kCountedOperations) return {};  // sums, not a course
     for (const auto& sample : block.samples) {
         const auto& series = block.series.at(sample.series);
         const std::uint64_t track = counterTrack(fmt::format("{} {}", block.lane, series.name), series.name, series.unit);

@@ -34,6 +34,11 @@ constexpr std::array kCategories{
     Category{"Operator", SliceKind::Operation, false}, Category{"Runtime", SliceKind::Runtime, false}, Category{"Kernel", SliceKind::Kernel, false},
     Category{"Memcpy", SliceKind::Memcpy, false}, Category{"Memset", SliceKind::Memset, false}};
 
+constexpr std::array kKindWords{
+    std::pair<std::string_view, SliceKind>{"operation", SliceKind::Operation}, std::pair<std::string_view, SliceKind>{"own", SliceKind::Own},
+    std::pair<std::string_view, SliceKind>{"backward", SliceKind::Backward}, std::pair<std::string_view, SliceKind>{"phase", SliceKind::Phase},
+    std::pair<std::string_view, SliceKind>{"evaluation", SliceKind::Evaluation}};
+
 std::string_view between(std::string_view token) {
     return token.size() >= 2 && token.front() == '"' ? token.substr(1, token.size() - 2) : token;
 }
@@ -81,6 +86,16 @@ bool sameBandwidth(std::string_view written, std::int64_t bytes, std::int64_t du
 }
 
 }  // namespace
+
+SliceKind kindOfOperation(std::string_view name, std::int64_t forwardThread) {
+    if (name.find("autograd::engine::evaluate_function") != std::string_view::npos) return SliceKind::Operation;
+    return forwardThread > 0 || name == "torch::autograd::AccumulateGrad" ? SliceKind::Backward : SliceKind::Operation;
+}
+
+std::string_view kindWord(SliceKind kind) {
+    const auto found = std::ranges::find(kKindWords, kind, [](const auto& one) { return one.second; });
+    return found == kKindWords.end() ? std::string_view() : found->first;
+}
 
 std::uint32_t ChromeEvents::nameOf(std::string_view token) {
     const std::string_view text = between(token);
@@ -135,8 +150,6 @@ std::optional<ChromeEvents::Told> ChromeEvents::told(const ChromeEvent& event, s
     Told told{.record = {.kind = found == kCategories.end() ? SliceKind::Other : found->kind, .start = at, .duration = duration}, .step = {}};
     Record& record = told.record;
     const std::string_view name = between(event.name);
-    if (record.kind == SliceKind::Operation && name.find("autograd::engine::evaluate_function") != std::string_view::npos)
-        record.kind = SliceKind::Backward;
     if (record.kind == SliceKind::Annotation || record.kind == SliceKind::Operation) told.step = stepNumber(name);
     const bool sync = record.kind == SliceKind::Synchronisation;
     const auto lane = m_trace.lane(event.pid, event.tid, sync ? TraceBuilder::LaneUse::Synchronisation : TraceBuilder::LaneUse::Slices);
@@ -168,6 +181,9 @@ void ChromeEvents::arguments(const ChromeEvent& event, char phase, Record& recor
     };
     const auto found = std::ranges::find(kCategories, between(event.cat), &Category::word);
     const bool device = ofDevice(record.kind), operation = isOperation(record.kind);
+    // What has a place in a step: our own export says so of kernels and phases too.
+    const bool placed = operation || isDeviceWork(record.kind) || record.kind == SliceKind::Annotation;
+    std::optional<SliceKind> saidKind;
     std::optional<std::int64_t> ordinal, stream;
     std::string_view dims, types, bandwidth;
     for (const auto& argument : event.args) {
@@ -238,21 +254,32 @@ void ChromeEvents::arguments(const ChromeEvent& event, char phase, Record& recor
                 }
                 break;
             case 'L':
-                if (operation && key == "Layer" && whole(parsed, 0) && parsed < 1 << 20) {
+                if (placed && key == "Layer" && whole(parsed, 0) && parsed < 1 << 20) {
                     record.layer = static_cast<std::int32_t>(parsed);
                     column = true;
                 }
                 break;
             case 'R':
-                if (operation && key == "Role") {
+                if (placed && key == "Role" && value.front() == '"') {
                     record.role = nameOf(value);
                     column = true;
                 } else if (operation && key == "Recomputed" && value == "true") {
                     record.recomputed = column = true;
                 }
                 break;
+            case 'k':
+                // Our own export says the work of an operation a second time, in the words of PyTorch's own report.
+                column = operation && arguments.bytes > 0 && (key == "kernel_flop" || key == "kernel_num_gb");
+                break;
+            case 'K':
+                if (key == "Kind" && (operation || record.kind == SliceKind::Annotation)) {
+                    const auto word = std::ranges::find(kKindWords, between(value), [](const auto& one) { return one.first; });
+                    column = word != kKindWords.end() && isOperation(word->second) == operation;
+                    if (column) saidKind = word->second;
+                }
+                break;
             case 'P':
-                if (operation && key == "Phase") {
+                if (placed && key == "Phase" && value.front() == '"') {
                     record.phase = nameOf(value);
                     column = true;
                 }
@@ -262,6 +289,8 @@ void ChromeEvents::arguments(const ChromeEvent& event, char phase, Record& recor
         }
         if (!column) extra(key, value);
     }
+    if (operation) record.kind = kindOfOperation(between(event.name), record.forwardThread);
+    if (saidKind) record.kind = *saidKind;
     // Worked out again from bytes and duration; kept where that does not give the same, as the clock was finer than what was written.
     if (!bandwidth.empty() && !sameBandwidth(bandwidth, arguments.bytes, record.duration)) extra("memory bandwidth (GB/s)", bandwidth);
     if (!dims.empty() && !types.empty() && m_inputs.text(dims, types, arguments.text)) {
@@ -299,13 +328,18 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
 
 void ChromeEvents::metadata(const ChromeEvent& event) {
     const std::string_view what = between(event.name);
+    std::optional<std::string> found, own;
     for (const auto& [key, value] : event.args) {
-        if (key != "name" || value.empty() || value.front() != '"') continue;
-        std::string name = readable(value);
-        while (name.ends_with(' ')) name.pop_back();
-        if (what == "process_name") m_trace.nameProcess(event.pid, name);
-        if (what == "thread_name") m_trace.nameThread(event.pid, event.tid, name);
+        if (value.empty() || value.front() != '"') continue;
+        if (key == "name") {
+            found = readable(value);
+            while (found->ends_with(' ')) found->pop_back();
+        }
+        // As our own export says what a thread is called, beside the name that other readers know threads by.
+        if (key == "Lane") own = readable(value);
     }
+    if (what == "process_name" && found) m_trace.nameProcess(event.pid, *found);
+    if (what == "thread_name" && (own || found)) m_trace.nameThread(event.pid, event.tid, own ? *own : *found);
 }
 
 void ChromeEvents::instant(const ChromeEvent& event, std::int64_t at) {
@@ -314,6 +348,10 @@ void ChromeEvents::instant(const ChromeEvent& event, std::int64_t at) {
     bool sized = false;
     std::int64_t type = 0;
     for (const auto& [key, value] : event.args) {
+        if (value.size() >= 2 && value.front() == '"') {
+            if (key == "Kind") memory.kind = readable(value);
+            if (key == "Owner") memory.owner = readable(value, kLongestSliceName);
+        }
         const auto number = wholeNumber(value);
         if (!number) continue;
         if (key == "Bytes") {

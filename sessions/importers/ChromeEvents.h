@@ -22,6 +22,12 @@ struct ChromeEvent {
     }
 };
 
+// Which kind of operation an event of PyTorch's profiler is: a backward function says on which thread its forward operation ran, as does the step of
+// autograd's engine that it lies in; one that only adds a gradient to a weight's has no forward operation.
+SliceKind kindOfOperation(std::string_view name, std::int64_t forwardThread);
+// What our own export says under "Kind" where the kind is not what a reader would take the event for; nothing of another kind.
+std::string_view kindWord(SliceKind kind);
+
 class ChromeEvents {
 public:
     explicit ChromeEvents(TraceBuilder& trace) : m_trace(trace) {}

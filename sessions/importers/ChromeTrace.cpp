@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "sessions/importers/ByteSource.h"
@@ -160,6 +161,7 @@ private:
         appendCompact(m_facts, found);
         if (key == "baseTimeNanoseconds")
             if (const auto base = wholeNumber(found); base && *base >= 0 && *base < std::int64_t{1} << 61) m_trace.file().baseNs = *base;
+        if (key == "stepscopeRanks") ranks(found);
         if (key == "distributedInfo") {
             const auto info = nlohmann::json::parse(found, nullptr, false);
             if (info.is_object() && info.contains("rank") && info["rank"].is_number_unsigned()) {
@@ -167,6 +169,22 @@ private:
                 if (rank < 1U << 24) m_trace.file().rank = static_cast<std::int64_t>(rank);
             }
         }
+    }
+    // Of our own export: the workers whose processes are in the file, and how far apart their numbers are.
+    void ranks(std::string_view found) {
+        const auto said = nlohmann::json::parse(found, nullptr, false);
+        if (!said.is_object() || !said.contains("ranks") || !said["ranks"].is_array() || !said.contains("apart") ||
+            !said["apart"].is_number_unsigned())
+            return;
+        const auto apart = said["apart"].get<std::uint64_t>();
+        constexpr std::uint64_t kMostApart = std::uint64_t{1} << 40, kMostRank = std::uint64_t{1} << 24;
+        if (apart == 0 || apart > kMostApart) return;
+        std::map<std::int64_t, std::int64_t> ranks;
+        for (const auto& rank : said["ranks"])
+            if (rank.is_number_unsigned() && rank.get<std::uint64_t>() < kMostRank) ranks.emplace(rank.get<std::int64_t>(), rank.get<std::int64_t>());
+        if (ranks.size() < 2) return;
+        m_trace.file().ranks = std::move(ranks);
+        m_trace.file().apart = static_cast<std::int64_t>(apart);
     }
     Status facts() {
         if (!m_facts.empty()) m_facts += "}";

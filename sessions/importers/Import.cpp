@@ -121,11 +121,15 @@ void tellRanks(TraceBuilder& trace, const std::vector<std::string>& files, std::
     std::set<std::int64_t> taken;
     for (std::size_t i = 0; i < trace.files().size(); ++i) {
         auto& file = trace.files()[i];
-        if (taken.insert(file.rank).second) continue;
-        const std::int64_t said = file.rank;
-        for (file.rank = 0; !taken.insert(file.rank).second;) ++file.rank;
-        notes.push_back(
-            fmt::format("\"{}\" says that it is of rank {}, as another of the files does: it is shown as rank {}.", files[i], said, file.rank));
+        const auto give = [&](std::int64_t& rank) {
+            if (taken.insert(rank).second) return;
+            const std::int64_t said = rank;
+            for (rank = 0; !taken.insert(rank).second;) ++rank;
+            notes.push_back(
+                fmt::format("\"{}\" says that it is of rank {}, as another of the files does: it is shown as rank {}.", files[i], said, rank));
+        };
+        if (file.ranks.empty()) give(file.rank);
+        for (auto& [said, shown] : file.ranks) give(shown);
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/events/Event.h"
 #include "core/trace/LodBuilder.h"
+#include "sessions/CheckpointFolders.h"
 #include "sessions/ChunkTables.h"
 #include "sessions/PurgeSession.h"
 #include "sessions/SessionRow.h"
@@ -218,6 +219,7 @@ Result<std::unique_ptr<ImportStore>> ImportStore::open(const std::string& databa
     return guarded(database, [&]() -> Result<std::unique_ptr<ImportStore>> {
         SQLite::Transaction transaction(**connection, SQLite::TransactionBehavior::IMMEDIATE);
         removeLeftovers(database, **connection);
+        if (const Status free = leaveOutTakenNumbers(**connection, database); !free) return free.error();
         const std::int64_t session = insertSession(**connection, info);
         auto lock = SessionLock::take(database, session);
         if (!lock) return lock.error();

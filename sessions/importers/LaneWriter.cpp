@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SampleCodec.h"
@@ -122,7 +123,7 @@ bool LaneWriter::toldTwice(Record& record) {
         if (one->record.kind != SliceKind::Runtime || one->record.correlation != record.correlation) continue;
         --m_trace.m_counts.runtimeCalls;
         if (one->record.name == record.name) {
-            ++m_trace.m_counts.reasons["calls that were told a second time within themselves, and are kept once"];
+            m_trace.skip("calls that were told a second time within themselves, and are kept once");
             return true;
         }
         ++m_trace.m_counts.driverCalls;
@@ -190,6 +191,10 @@ bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
             open.forwardStart = 0;
     }
     Open* within = m_open.empty() ? nullptr : &m_open.back();
+    // Where times are rounded, a backward function begins with the step of the engine that it lies in: the arrow is its own.
+    if (record.kind == SliceKind::Backward && open.forwardStart == 0 && within != nullptr && within->record.kind == SliceKind::Operation &&
+        within->record.start == start && within->record.sequence == record.sequence)
+        open.forwardStart = std::exchange(within->forwardStart, 0);
     if (within != nullptr && (m_tangled || within->end < open.end)) {
         if (m_looked > kMostLooks + kLooksEach * m_taken) {
             m_trace.skip("slices that overlap too many others of their lane");

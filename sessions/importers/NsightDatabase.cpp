@@ -180,11 +180,13 @@ private:
     }
 
     void calls(const char* table, SliceKind kind, const std::string& category) {
-        NsightRows rows(m_database, table, {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
+        NsightRows rows(m_database, table, {"start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass"});
+        constexpr std::int64_t kOfDriver = 1;  // of eventClass: what CUDA calls a driver's function; other tables have classes of their own
         const std::string cat = category.empty() ? "" : fmt::format(R"("cat":"{}")", category);
         while (rows.next()) {
             tick();
-            Record record{.kind = kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(3))};
+            const bool driver = kind == SliceKind::Runtime && rows.whole(6) == kOfDriver;
+            Record record{.kind = driver ? SliceKind::Driver : kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(3))};
             if (!between(record.start, rows.whole(1), record.duration)) continue;
             const auto lane = hostLane(rows.whole(2));
             if (!lane) continue;

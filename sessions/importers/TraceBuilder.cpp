@@ -172,7 +172,7 @@ void TraceBuilder::slice(const Record& record) {
             ++m_counts.others;
             break;
     }
-    if (record.forwardThread > 0 && m_witnesses.size() < kMostWitnesses && m_witnessed[{m_files.size(), record.forwardThread}]++ < kWitnesses)
+    if (record.forwardThread > 0 && m_witnesses.size() < kMostWitnesses && m_witnessed[{record.lane, record.forwardThread}]++ < kWitnesses)
         m_witnesses.push_back({record.lane, record.start, record.forwardThread});
     const bool call = record.kind == SliceKind::Runtime || record.kind == SliceKind::Driver;
     if (call && record.correlation > 0 && m_flows)
@@ -357,6 +357,14 @@ void TraceBuilder::nameLanes() {
         lane.thread.processName = find(m_processNames, std::pair(lane.file, lane.pid), lane.pid);
         lane.thread.device = lane.device;
         lane.thread.rank = m_files[lane.file].rank;
+        if (const File& file = m_files[lane.file]; !file.ranks.empty()) {
+            // What fits no rank, and what had a text for a number, is the first one's.
+            const auto& [first, shown] = *file.ranks.begin();
+            const std::int64_t beyond = std::max<std::int64_t>(0, lane.thread.process) / file.apart;
+            const auto found = beyond <= file.ranks.rbegin()->first - first ? file.ranks.find(first + beyond) : file.ranks.end();
+            lane.thread.rank = found != file.ranks.end() ? found->second : shown;
+            if (found != file.ranks.end()) lane.thread.process -= beyond * file.apart;
+        }
         if (lane.use == LaneUse::Synchronisation) lane.thread.name = "stream " + std::to_string(lane.thread.thread) + " (sync)";
     }
     std::ranges::sort(order, {}, [&](std::size_t i) {

@@ -38,6 +38,10 @@ public:
         std::string source;  // "kineto", "nsys"
         // ns to which its times are rounded: what reaches beyond its parent by no more than this lies within it. 0: they are exact.
         std::int64_t roundedNs = 0;
+        // Where the processes of several workers are in it: what each is told by in the file, and the rank that it is given. The processes of the
+        // second of them have numbers larger by `apart` for each rank between.
+        std::map<std::int64_t, std::int64_t> ranks;
+        std::int64_t apart = 0;
     };
     void beginFile(std::int64_t rank);  // the rank may be set anew before endFile()
     File& file() { return m_files.back(); }

@@ -13,9 +13,10 @@ const std::vector<SavedQuery>& savedQueries() {
          "ORDER BY self_ms DESC\n"
          "LIMIT 25"},
         {"top-kernels", "Kernels by their time",
-         "SELECT name, count(*) AS calls, round(total(dur_ns) / 1e6, 3) AS total_ms, round(avg(dur_ns) / 1e3, 1) AS mean_us,\n"
-         "       min(grid) AS grid, min(block) AS block\n"
-         "FROM kernel\n"
+         "WITH launched AS (SELECT name, grid, block, count(*) AS calls, total(dur_ns) AS ns FROM kernel GROUP BY name, grid, block)\n"
+         "SELECT name, sum(calls) AS calls, round(total(ns) / 1e6, 3) AS total_ms, round(total(ns) / sum(calls) / 1e3, 1) AS mean_us,\n"
+         "       grid, block, round(100.0 * max(ns) / total(ns), 1) AS so_launched_pct\n"
+         "FROM launched\n"
          "GROUP BY name\n"
          "ORDER BY total_ms DESC\n"
          "LIMIT 25"},

@@ -10,6 +10,10 @@
 #include <set>
 #include <thread>
 
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/SampleCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "sessions/record/Recorder.h"
 #include "tests/app/CliFixture.h"
 
 using namespace stepscope::test;
@@ -62,6 +66,69 @@ TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
     const auto table = cli({"profile", "1", "--db", database()});
     EXPECT_THAT(table.out, HasSubstr("OPERATION"));
     EXPECT_THAT(table.out, HasSubstr("in 2 captured steps"));
+}
+
+TEST_F(Profile, SaysWhatRowsAreSortedByWhereMemoryIsAskedFor) {
+    train({"--profile", "wait=2,warmup=1,active=2"});
+    const auto words = [&](const Words& more) {
+        Words all{"profile", "1", "--sort", "memory", "--db", database()};
+        all.insert(all.end(), more.begin(), more.end());
+        return cli(all).out;
+    };
+    EXPECT_THAT(words({}), HasSubstr("ALLOCATED"));
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, Not(HasSubstr("ALLOCATED"))) << "where nobody asks for it";
+    EXPECT_EQ(rows({"--sort", "memory"})["sorted_by"], "allocated");
+    EXPECT_TRUE(rows()["sorted_by"].is_null());
+    for (const char* by : {"layer", "role"}) {
+        EXPECT_THAT(words({"--by", by}), HasSubstr("who allocated how much is known of operations only (--by op)")) << by;
+        EXPECT_THAT(words({"--by", by}), Not(HasSubstr("no allocations"))) << by;
+        EXPECT_EQ(rows({"--by", by, "--sort", "memory"})["sorted_by"], "moved") << by;
+    }
+}
+
+TEST_F(Profile, CountsAllocationsAndSamplesThatCouldNotBeKept) {
+    {
+        auto recorder = stepscope::Recorder::open({.path = database()}, stepscope::SessionInfo());
+        ASSERT_TRUE(recorder) << recorder.error().sentence;
+        stepscope::SliceBlock operations{.thread = {.process = 1, .thread = 2}, .lost = 1, .strings = {"", "aten::mm"}};
+        operations.slices = {{.start = 10, .duration = 5, .name = 1}};
+        stepscope::AllocationBlock memory{.lane = 1, .lost = 20, .strings = {"", "MLP", "aten::mm"}};
+        memory.allocations = {{.at = 11, .address = 64, .bytes = 512, .kind = 1, .owner = 2}};
+        const stepscope::SampleBlock counter{.lane = 2, .name = "GPU 0", .lost = 300, .series = {{}, {"power", "W"}}, .samples = {{12, 1, 55.5}}};
+        for (const auto& chunk : {stepscope::encodeSlices(operations), stepscope::encodeAllocations(memory), stepscope::encodeSamples(counter)})
+            (*recorder)->publishChunk(std::make_shared<const stepscope::Chunk>(chunk));
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    for (const char* by : {"op", "layer"}) {
+        const Json told = rows({"--by", by});
+        EXPECT_EQ(told["lost"], 321) << by;
+        EXPECT_EQ(told["lost_allocations"], 20) << by;
+        EXPECT_EQ(told["lost_samples"], 300) << by;
+    }
+    const std::string table = cli({"profile", "1", "--db", database()}).out;
+    EXPECT_THAT(table, HasSubstr("1 slices were lost"));
+    EXPECT_THAT(table, HasSubstr("20 allocations were lost or invalid"));
+    EXPECT_THAT(table, HasSubstr("300 samples of counters were lost or invalid"));
+}
+
+TEST_F(Profile, KnowsOfEveryOperationOfOurOwnWhatItMovesAndInWhatTypeItMultiplies) {
+    for (const char* fusion : {"kernels", "step"})
+        for (const char* amp : {"off", "bf16"}) {
+            const std::string what = std::string(fusion) + ", amp=" + amp;
+            std::filesystem::remove(database());
+            train({"--profile", "wait=1,warmup=1,active=2", "--set", std::string("fusion=") + fusion, "--set", std::string("amp=") + amp});
+            const auto unknown = cli({"query", "1", "SELECT DISTINCT name FROM op WHERE kind='own' AND bytes IS NULL", "--json", "--db", database()});
+            ASSERT_EQ(unknown.exitCode, 0) << unknown.err;
+            EXPECT_EQ(Json::parse(unknown.out)["rows"], Json::array()) << what;
+            int products = 0;
+            const Json all = rows();
+            for (const auto& row : all["rows"]) {
+                if (!row["own"].get<bool>() || row["flops"].is_null() || row["flops"] == 0) continue;
+                EXPECT_EQ(row["dtype"], std::string(amp) == "bf16" ? "BFloat16" : "Float") << what << ": " << row["name"];
+                ++products;
+            }
+            EXPECT_GT(products, 1) << what;
+        }
 }
 
 TEST_F(Profile, WritesAReportOfAllThatWasCaptured) {

@@ -51,6 +51,13 @@ TEST_F(Query, AnswersInWordsJsonAndCsv) {
     for (const char* saved : {"top-operations", "time-per-layer", "gaps", "launch-delay"}) EXPECT_EQ(query({"--saved", saved, "--json"}).exitCode, 0);
 }
 
+TEST_F(Query, EveryViewNamesACaptureOfTheSteps) {
+    train({"--profile", "wait=1,active=1,repeat=2"});
+    EXPECT_EQ(rows("SELECT DISTINCT capture FROM step ORDER BY 1"), Json::parse("[[1],[2]]"));
+    for (const char* view : {"op", "slice", "alloc"})
+        EXPECT_EQ(rows(std::string("SELECT DISTINCT capture FROM ") + view + " ORDER BY 1"), Json::parse("[[1],[2]]")) << view;
+}
+
 TEST_F(Query, SaysWhenRowsWereLeftOut) {
     train();
     const std::string many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 5000) SELECT x FROM n";

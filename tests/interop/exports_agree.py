@@ -104,8 +104,12 @@ def check_scalars(cli, folder, database):
     assert scalars == collections.Counter((int(row['step']), single(row['value'])) for row in rows)
     assert any(value.tag == 'train/loss' for event in loaded for value in event.summary.value)
     with open(wide, newline='') as file:
+        for row in csv.DictReader(file):
+            for name, value in row.items():
+                assert not name.endswith(('__MIN', '__MAX')) or value == row[name[:-5]]
+    with open(wide, newline='') as file:
         cells = collections.Counter((int(row['Step']), name.rsplit(' - ', 1)[1], value) for row in csv.DictReader(file)
-                                    for name, value in row.items() if value and ' - ' in name and not name.endswith((' - time', ' - measured_at')))
+                                    for name, value in row.items() if value and ' - ' in name and not name.endswith((' - time', ' - measured_at', '__MIN', '__MAX')))
     assert cells == collections.Counter((int(row['step']), row['metric'], row['value']) for row in rows)
     return len(rows)
 
@@ -160,6 +164,15 @@ def check_memory(cli, folder, site):
     return len(read['device_traces'][0])
 
 
+def check_own_memory(cli, folder, database):
+    snapshot = os.path.join(folder, 'own.pickle')
+    run(cli, 'sessions', 'export', '1', snapshot, '--db', database)
+    with open(snapshot, 'rb') as file:
+        read = NoClasses(file).load()
+    kinds = {frame['filename'] for segment in read['segments'] for frame in segment['frames']}
+    assert {'weights', 'moments'} <= kinds, kinds  # in use behind the last step: nobody gave them back
+
+
 if __name__ == '__main__':
     program = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as made:
@@ -167,4 +180,5 @@ if __name__ == '__main__':
         run(program, 'train', '--preset', 'tiny-cpu', '--data', 'generated', '--steps', '12', '--profile', 'wait=2,warmup=1,active=3', '--db', stored)
         print(f'Perfetto\'s messages: {check_traces(program, made, stored)} slices agree')
         print(f'TensorBoard and csv: {check_scalars(program, made, stored)} values agree')
+        check_own_memory(program, made, stored)
         print(f'pickle and _memory_viz.py: {check_memory(program, made, sys.argv[2])} events agree')

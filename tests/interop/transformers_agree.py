@@ -2,7 +2,7 @@
 
 With transformers, safetensors and tokenizers of the set "transformers" in packaging/requirements.txt, and the build's own PyTorch (cpu_torch.py):
 a random GPT-2 that transformers saved, in one file and in shards, tied and not, in float32 and bfloat16, has the same logits (1e-4), the same greedy
-text and the same loss here; one that was trained here has them there. Tokens are those of tokenizers on text in many scripts. Nothing is fetched.
+text and the same loss here, and ends a text where generate() does; one that was trained here has them there. Tokens are those of tokenizers on text in many scripts. Nothing is fetched.
 """
 import json
 import os
@@ -64,12 +64,26 @@ def their_logits(model, ids):
 
 def their_text(model, tokenizer, prompt, count):
     """Greedy, by the model's logits alone: as many ids as asked for, whatever they are."""
-    ids = tokenizer(prompt)['input_ids']
-    begin = len(ids)
+    return tokenizer.decode(their_ids(model, tokenizer(prompt)['input_ids'], count), clean_up_tokenization_spaces=False)
+
+
+def their_ids(model, prompt, count):
+    ids = list(prompt)
     for _ in range(count):
         window = ids[-model.config.n_positions:]
         ids.append(int(their_logits(model, window)[-1].argmax()))
-    return tokenizer.decode(ids[begin:], clean_up_tokenization_spaces=False)
+    return ids[len(prompt):]
+
+
+def their_generated(model, tokenizer, prompt, count):
+    """Greedy, by transformers' own generate(), which ends a text at the model's token for that; the token is no part of the text."""
+    ids = tokenizer(prompt, return_tensors='pt')['input_ids']
+    with torch.no_grad():
+        whole = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False, pad_token_id=0)[0].tolist()
+    text = whole[ids.shape[1]:]
+    if model.config.eos_token_id in text:
+        text = text[:text.index(model.config.eos_token_id)]
+    return tokenizer.decode(text, clean_up_tokenization_spaces=False)
 
 
 def their_loss(model, ids):
@@ -107,7 +121,7 @@ def agree(place, model, tokenizer, folder):
     assert apart <= 1e-4, f'{place}: logits are {apart} apart'
     for prompt in ('The quick', 'Привет', '你好', 'a b  c\n', '0'):
         expected = their_text(model, tokenizer, prompt, WRITTEN)
-        written = run('generate', '--from', place, '--prompt', prompt, '--tokens', str(WRITTEN), '--temperature', '0')
+        written = run('generate', '--from', place, '--prompt', prompt, '--tokens', str(WRITTEN), '--temperature', '0', '--ignore-eos')
         assert written == prompt + expected + '\n', f'{place}: {written!r} is not {expected!r}'
     data = os.path.join(folder, 'one.bin')
     with open(data, 'wb') as file:
@@ -150,6 +164,31 @@ def their_models_here(folder):
     random_model(300, scale_attn_by_inverse_layer_idx=True).save_pretrained(refused)
     done = subprocess.run([CLI, 'generate', '--from', refused], capture_output=True, text=True, env={**os.environ, 'LD_LIBRARY_PATH': ''})
     assert done.returncode == 5 and 'scale_attn_by_inverse_layer_idx' in done.stderr, done.stderr
+
+
+def ends_agree(folder):
+    """A text ends where the model writes the token for that, as transformers' generate() ends it by itself."""
+    place, prompt, count = os.path.join(folder, 'ends'), 'The quick', 24
+    os.makedirs(place)
+    model = random_model(small_vocabulary(place))
+    tokenizer = byte_level(place)
+    ids = tokenizer(prompt)['input_ids']
+    written = their_ids(model, ids, count)
+    # Of what it writes one in the middle changes places with the end, whose id is 0: all else stays as it is.
+    new = [one for at, one in enumerate(written) if written.index(one) == at and one not in ids and one != 0]
+    assert new and 0 not in ids, written
+    end = new[len(new) // 2]
+    with torch.no_grad():
+        rows = model.transformer.wte.weight
+        rows[[0, end]] = rows[[end, 0]].clone()
+    model.save_pretrained(place)
+    told = json.loads(run('generate', '--from', place, '--prompt', prompt, '--tokens', str(count), '--temperature', '0', '--json'))
+    expected = their_generated(model, tokenizer, prompt, count)
+    assert told['texts'][0]['text'] == expected, f'{told["texts"]} is not {expected!r}'
+    assert told['text_tokens'] == written.index(end), (told, written)
+    on = json.loads(run('generate', '--from', place, '--prompt', prompt, '--tokens', str(count), '--temperature', '0', '--json', '--ignore-eos'))
+    assert on['text_tokens'] == count, on
+    print(f'ends: after {told["text_tokens"]} tokens, as there')
 
 
 def byte_level(place):
@@ -235,6 +274,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='stepscope-transformers-') as folder:
         os.environ['XDG_CACHE_HOME'] = os.path.join(folder, 'cache')
         their_models_here(folder)
+        ends_agree(folder)
         tokens_agree(folder)
         our_model_there(folder)
         our_bytes_there(folder)

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
@@ -29,8 +32,20 @@ constexpr const char* kNoKernels = "No kernels were captured: the run was not on
 
 constexpr const char* kNoneImported =
     "No kernels are in the imported trace: it was recorded without a GPU; operations are shown without --by kernel.";
-constexpr const char* kSortedByMoved = "Sorted by the bytes that are read and written: no allocations of this session were recorded.\n";
-constexpr const char* kSortedByAllocated = "Sorted by the bytes that were allocated.\n";
+
+// What rows are sorted by where memory was asked for, and why: "sorted_by" in JSON, and the sentence above the table.
+struct Sorted {
+    std::string_view word, sentence;
+};
+constexpr Sorted kByAllocated{"allocated", "Sorted by the bytes that were allocated.\n"};
+constexpr Sorted kByMoved{"moved", "Sorted by the bytes that are read and written: no allocations of this session were recorded.\n"};
+constexpr Sorted kByMovedOfNone{"moved",
+                                "Sorted by the bytes that are read and written: of the allocations that were recorded none is an operation's.\n"};
+constexpr Sorted kByMovedOfPlaces{"moved",
+                                  "Sorted by the bytes that are read and written: who allocated how much is known of operations only (--by op).\n"};
+constexpr Sorted kByMovedOfKernels{"moved", "Sorted by the bytes that are copied, or read and written by what launched it.\n"};
+constexpr Sorted kBySelf{"self", "Sorted by their own time: no bytes are known, neither allocated nor read and written.\n"};
+constexpr Sorted kByTotal{"total", "Sorted by their time: no bytes are known of what ran on a GPU.\n"};
 
 struct ProfileOptions {
     std::string id, database, sort = "self", by = "op";
@@ -53,6 +68,9 @@ struct Beside {
     OperationForms forms;
     Roof roof;
     std::optional<LevelCosts> levels;  // of a run of ours
+    std::map<std::string, KernelFacts> kernels;
+    Sorted sorted;                                      // where memory was asked for; else empty
+    std::int64_t lostAllocations = 0, lostSamples = 0;  // or invalid
 };
 
 // What bounds it, by the roof of what it ran on.
@@ -132,6 +150,18 @@ Json asJson(const LaunchedRow& row, const Beside& beside) {
     json["operations"] = row.operations;
     json["bytes"] = row.bytes == 0 ? Json(nullptr) : Json(row.bytes);
     addBound(json, boundOf(row, beside));
+    const double worked = row.worked.seconds();
+    json["dtype"] = row.type.empty() ? Json(nullptr) : Json(row.type);
+    json["flops_per_second"] = worked > 0 && row.flops > 0 ? Json(number(row.flops / worked)) : Json(nullptr);
+    json["bytes_per_second"] = worked > 0 && row.movedBytes > 0 ? Json(number(row.movedBytes / worked)) : Json(nullptr);
+    json["registers"] = row.grid[0] == 0 ? Json(nullptr) : Json(row.registers);
+    json["shared_bytes"] = row.grid[0] == 0 ? Json(nullptr) : Json(row.sharedBytes);
+    const auto found = row.kind == SliceKind::Kernel ? beside.kernels.find(row.name) : beside.kernels.end();
+    const KernelFacts facts = found != beside.kernels.end() ? found->second : KernelFacts();
+    json["phase"] = facts.phase.empty() ? Json(nullptr) : Json(facts.phase);
+    json["launch_delay_us"] = facts.launched > 0 ? Json(number(static_cast<double>(facts.launchDelay.ns) / 1e3)) : Json(nullptr);
+    json["blocks_per_sm"] = facts.blocksPerMultiprocessor < 0 ? Json(nullptr) : Json(number(facts.blocksPerMultiprocessor));
+    json["occupancy"] = facts.occupancy < 0 ? Json(nullptr) : Json(number(facts.occupancy));
     return json;
 }
 
@@ -155,7 +185,10 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, bool 
                                                         : Json(beside.roof.whyNone)},
                  {"hardware_counters", beside.counterNote.empty() ? Json(nullptr) : Json(beside.counterNote)},
                  {"levels", beside.levels ? levelsJson(*beside.levels) : Json(nullptr)},
-                 {"lost", totals.lost},
+                 {"sorted_by", beside.sorted.word.empty() ? Json(nullptr) : Json(std::string(beside.sorted.word))},
+                 {"lost", cappedSum(totals.lost, cappedSum(beside.lostAllocations, beside.lostSamples))},
+                 {"lost_allocations", beside.lostAllocations},
+                 {"lost_samples", beside.lostSamples},
                  {"invalid", totals.invalid}};
     if (!why.empty()) json["why"] = why;
     return json;
@@ -163,6 +196,10 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, bool 
 
 std::string rate(std::int64_t amount, const SummaryRow& row, const char* unit) {
     return amount == 0 || row.self.ns <= 0 ? std::string("-") : format::rate(static_cast<double>(amount) / row.self.seconds(), unit);
+}
+
+std::string sortedText(const Beside& beside) {
+    return std::string(beside.sorted.sentence);
 }
 
 // What is told above every table.
@@ -174,6 +211,10 @@ std::string headText(const OperationSummary& summary, bool ofDevice, const Besid
     if (totals.lost + totals.invalid > 0)
         text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),
                             format::count(totals.invalid));
+    if (beside.lostAllocations > 0)
+        text += fmt::format("{} allocations were lost or invalid: what is said of memory is without them.\n", format::count(beside.lostAllocations));
+    if (beside.lostSamples > 0)
+        text += fmt::format("{} samples of counters were lost or invalid: curves and sums are without them.\n", format::count(beside.lostSamples));
     if (ofDevice)
         text += fmt::format("{} kernels and copies took {} on GPUs; times are those there.\n", format::count(totals.kernels),
                             format::milliseconds(totals.deviceTime.milliseconds()));
@@ -189,6 +230,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     const bool ofDevice = summary.ofDevice(by);
     const TimeNs all = summary.whole(by);
     std::string text = headText(summary, ofDevice, beside, notes);
+    const bool allocated = beside.sorted.word == kByAllocated.word;
     const bool counted = by == SummaryBy::Operation && beside.counters.known(), bounded = by == SummaryBy::Operation && beside.roof.known();
     if (by == SummaryBy::Operation) text += roofText(beside.roof);
     std::vector<Table::Column> columns{{by == SummaryBy::Operation ? "OPERATION"
@@ -203,6 +245,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
                                        {"ROLE"},
                                        {"COMPUTES", Right},
                                        {"MOVES", Right}};
+    if (allocated) columns.push_back({"ALLOCATED", Right});
     if (by == SummaryBy::Operation) columns.push_back({"TYPE"});
     if (bounded) columns.push_back({"BOUND BY"});
     if (counted)
@@ -218,6 +261,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
             rate(row.flops, row, "FLOP/s"),
             // Of a layer on a GPU only the copies say how much they moved.
             ofDevice ? std::string("-") : rate(row.bytes, row, "B/s")};
+        if (allocated) cells.push_back(beside.memory.of(row.name) == 0 ? "-" : format::bytes(Bytes{beside.memory.of(row.name)}));
         if (by == SummaryBy::Operation) cells.push_back(beside.forms.formatsOf(row.name).empty() ? "-" : printable(beside.forms.formatsOf(row.name)));
         if (bounded) cells.push_back(boundText(boundOf(row, beside)));
         if (counted) {
@@ -282,13 +326,26 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     OperationSummary summary;
     KernelSummary kernels;
     Beside beside;
+    std::map<std::int64_t, DeviceSummary> devices;  // by rank
+    std::map<std::int64_t, GpuShape> shapes;
+    if (*by == SummaryBy::Kernel) {
+        auto found = deviceShapes(**reader, session);
+        if (!found) return found.error();
+        shapes = std::move(*found);
+    }
     auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         summary.add(block);
         beside.forms.add(block);
-        if (*by == SummaryBy::Kernel) kernels.add(block);
+        if (*by != SummaryBy::Kernel) return {};
+        kernels.add(block);
+        const auto [device, added] = devices.try_emplace(block.thread.rank);
+        if (added)
+            for (const auto& [number, shape] : shapes) device->second.setShape(number, shape);
+        device->second.add(block);
         return {};
     });
     if (!read) return read.error();
+    beside.kernels = kernelFacts(devices);
     if (*by == SummaryBy::Operation || *by == SummaryBy::Kernel) {
         auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0);
         if (!roof) return roof.error();
@@ -305,34 +362,39 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         beside.counterNote = std::move(*note);
     else
         return note.error();
-    if (*by == SummaryBy::Operation)
-        if (auto added = forEachSampleBlock(**reader, session,
-                                            [&](const SampleBlock& block) -> Status {
-                                                beside.counters.add(block);
-                                                return {};
-                                            });
-            !added)
-            return added.error();
-    if (*by == SummaryBy::Operation)
-        if (auto added = forEachAllocationBlock(**reader, session,
-                                                [&](const AllocationBlock& block) -> Status {
-                                                    memory.add(block);
-                                                    return {};
-                                                });
-            !added)
-            return added.error();
-    const bool byAllocated = *sort == SummarySort::Memory && memory.known();
-    auto rows = summary.rows(*by, *sort, byAllocated ? 0 : static_cast<std::size_t>(options.limit));
-    if (byAllocated) {
-        memory.sort(rows);
-        if (options.limit > 0 && rows.size() > static_cast<std::size_t>(options.limit)) rows.resize(static_cast<std::size_t>(options.limit));
+    auto added = forEachSampleBlock(**reader, session, [&](const SampleBlock& block) -> Status {
+        if (*by == SummaryBy::Operation) beside.counters.add(block);
+        beside.lostSamples = cappedSum(beside.lostSamples, cappedSum(block.lost, block.invalid));
+        return {};
+    });
+    if (!added) return added.error();
+    bool allocations = false;
+    added = forEachAllocationBlock(**reader, session, [&](const AllocationBlock& block) -> Status {
+        if (*by == SummaryBy::Operation) memory.add(block);
+        allocations = allocations || !block.allocations.empty();
+        beside.lostAllocations = cappedSum(beside.lostAllocations, cappedSum(block.lost, block.invalid));
+        return {};
+    });
+    if (!added) return added.error();
+    auto rows = summary.rows(*by, *sort);
+    if (*sort == SummarySort::Memory && *by != SummaryBy::Kernel) {
+        const bool moved = std::ranges::any_of(rows, [](const SummaryRow& row) { return row.bytes > 0; });
+        beside.sorted = memory.known()                ? kByAllocated
+                        : !moved                      ? kBySelf
+                        : !allocations                ? kByMoved
+                        : *by == SummaryBy::Operation ? kByMovedOfNone
+                                                      : kByMovedOfPlaces;
+        if (memory.known()) memory.sort(rows);
+        if (!memory.known() && !moved) rows = summary.rows(*by, SummarySort::Self);
     }
+    if (options.limit > 0 && rows.size() > static_cast<std::size_t>(options.limit)) rows.resize(static_cast<std::size_t>(options.limit));
     const auto notes = captureNotes(**reader, session);
     if (!notes) return notes.error();
     // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
+        if (*sort == SummarySort::Memory) beside.sorted = launched.front().moved() > 0 ? kByMovedOfKernels : kByTotal;
         print(options.json ? line(asJson(summary, launched, true, beside, "", *notes))
-                           : headText(summary, true, beside, *notes) + asText(kernels, launched, beside));
+                           : sortedText(beside) + headText(summary, true, beside, *notes) + asText(kernels, launched, beside));
         return ExitCode::Ok;
     }
     std::string why;
@@ -343,11 +405,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (options.json)
         print(line(asJson(summary, rows, summary.ofDevice(*by), beside, why, *notes)));
     else
-        print(why.empty() ? (*sort != SummarySort::Memory ? ""
-                             : byAllocated                ? kSortedByAllocated
-                                                          : kSortedByMoved) +
-                                asText(summary, rows, *by, beside, *notes)
-                          : printable(why) + "\n");
+        print(why.empty() ? sortedText(beside) + asText(summary, rows, *by, beside, *notes) : printable(why) + "\n");
     return ExitCode::Ok;
 }
 
@@ -372,7 +430,8 @@ void addProfile(CLI::App& parent, Actions& actions) {
         ->capture_default_str()
         ->take_last();
     command
-        ->add_option("--sort", options->sort, "By self time, total time, or memory: bytes allocated where they were recorded, else read and written")
+        ->add_option("--sort", options->sort,
+                     "By self time, total time, or memory: bytes allocated where they were recorded, else read and written, else by self time")
         ->check(CLI::IsMember({"self", "total", "memory"}))
         ->capture_default_str()
         ->take_last();

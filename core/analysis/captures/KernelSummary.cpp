@@ -5,8 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "core/analysis/captures/DeviceSummary.h"
-
 namespace stepscope {
 namespace {
 
@@ -21,6 +19,40 @@ Key mostOfLaunches(const std::map<Key, std::int64_t>& all) {
 }
 
 }  // namespace
+
+std::map<std::string, KernelFacts> kernelFacts(const std::map<std::int64_t, DeviceSummary>& devices) {
+    struct Growing {
+        std::int64_t heaviest = -1, delay = 0;
+        double blocks = 0, occupancy = 0, known = 0;
+    };
+    std::map<std::string, KernelFacts> all;
+    std::map<std::string, Growing> growing;
+    for (const auto& [rank, device] : devices)
+        for (const KernelRow& row : device.kernels()) {
+            KernelFacts& facts = all[row.name];
+            Growing& one = growing[row.name];
+            if (row.total.ns > one.heaviest) {
+                one.heaviest = row.total.ns;
+                facts.phase = row.phase;
+            }
+            one.delay = boundedTime(one.delay, row.launchDelay.ns);
+            facts.launched += row.launched;
+            if (row.occupancy < 0) continue;
+            const auto weight = static_cast<double>(std::max<std::int64_t>(1, row.total.ns));
+            one.blocks += row.blocksPerMultiprocessor * weight;
+            one.occupancy += row.occupancy * weight;
+            one.known += weight;
+        }
+    for (auto& [name, facts] : all) {
+        const Growing& one = growing[name];
+        facts.launchDelay.ns = facts.launched > 0 ? one.delay / facts.launched : 0;
+        if (one.known > 0) {
+            facts.blocksPerMultiprocessor = one.blocks / one.known;
+            facts.occupancy = one.occupancy / one.known;
+        }
+    }
+    return all;
+}
 
 std::uint32_t KernelSummary::textOf(const std::string& text) {
     const auto [found, added] = m_textPlaces.try_emplace(text, static_cast<std::uint32_t>(m_texts.size()));
@@ -178,8 +210,10 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         }
         all.push_back(std::move(one.row));
     }
-    std::ranges::stable_sort(
-        all, [&](const LaunchedRow& a, const LaunchedRow& b) { return sort == SummarySort::Memory ? a.bytes > b.bytes : a.total.ns > b.total.ns; });
+    std::ranges::stable_sort(all, [&](const LaunchedRow& a, const LaunchedRow& b) {
+        if (sort == SummarySort::Memory && a.moved() != b.moved()) return a.moved() > b.moved();
+        return a.total.ns > b.total.ns;
+    });
     if (limit > 0 && all.size() > limit) all.resize(limit);
     return all;
 }

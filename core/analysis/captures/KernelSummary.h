@@ -4,9 +4,11 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/analysis/captures/DeviceSummary.h"
 #include "core/analysis/captures/OperationSummary.h"
 #include "core/base/KeyedHash.h"
 #include "core/trace/Slice.h"
@@ -34,12 +36,24 @@ struct LaunchedRow {
     std::string type;  // of most of them, as LibTorch names it: "Float"; empty: unknown
 
     TimeNs mean() const { return {calls == 0 ? 0 : total.ns / calls}; }
+    // Copied or set, or read and written by what launched it; 0: unknown.
+    double moved() const { return static_cast<double>(bytes) + movedBytes; }
 };
+
+// What streams tell of the kernels of one name, on all GPUs.
+struct KernelFacts {
+    std::string phase;                                    // where most of its time was spent; empty: unknown
+    TimeNs launchDelay;                                   // of a call, from the begin of the launch to its own
+    std::int64_t launched = 0;                            // calls whose launches are known
+    double blocksPerMultiprocessor = -1, occupancy = -1;  // weighted by time; < 0: unknown
+};
+// By name. devices: by rank.
+std::map<std::string, KernelFacts> kernelFacts(const std::map<std::int64_t, DeviceSummary>& devices);
 
 class KernelSummary {
 public:
     void add(const SliceBlock& block);
-    // By total time, or by bytes where sorted by memory. limit: 0 = all.
+    // By total time, or where sorted by memory by the bytes that are moved, then by total time. limit: 0 = all.
     std::vector<LaunchedRow> rows(SummarySort sort, std::size_t limit = 0) const;
     TimeNs total() const { return {m_total}; }
 

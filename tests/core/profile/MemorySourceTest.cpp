@@ -58,8 +58,8 @@ struct MemorySourceTest : ::testing::Test {
         const StepRange range({.kind = RangeFacts::Kind::Phase, .activity = activity});
         work();
     }
-    void end() {
-        CaptureDone done;
+    void end(TimeNs lastStep = {}) {
+        CaptureDone done{.at = lastStep};
         EXPECT_EQ(source->finish(done), "");
         source.reset();
         EXPECT_TRUE(memoryObservers.empty() && stepObservers.empty());
@@ -153,6 +153,19 @@ TEST_F(MemorySourceTest, NothingOfACaptureIsHeldBehindIt) {
     for (const auto& one : sink.seen) ofAddress[one.what.address] += one.what.bytes;
     for (const auto& [address, bytes] : ofAddress) EXPECT_EQ(bytes, 0) << address;
     EXPECT_EQ(sink.seen.back().what.totalAllocated, live) << "though it is in use";
+}
+
+TEST_F(MemorySourceTest, NothingOfACaptureHasATimeBehindItsLastStep) {
+    const auto weights = take(650'001);
+    begin({.lasting = [&] { return std::vector<LastingMemory>{{MemoryKind::Weights, weights.data_ptr(), 650'001}}; }});
+    const auto held = take(650'002);
+    const TimeNs lastStep = clock.now();
+    (void)take(650'003);  // when the step is over, before the capture is
+    source->stepDone();
+    end(lastStep);
+    ASSERT_EQ(sink.of(-650'001).size(), 1u);
+    EXPECT_EQ(sink.of(-650'001)[0].what.at, lastStep.ns);
+    for (const auto& one : sink.seen) EXPECT_LE(one.what.at, lastStep.ns) << one.what.bytes;
 }
 
 TEST_F(MemorySourceTest, AGpusMemoryIsHeardAsLibTorchTellsOfIt) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -80,7 +81,63 @@ TEST_F(ChromeEventsOf, CategoriesOfEveryProfilerBecomeKindsAndOthersKeepTheirWor
         }
     }
     EXPECT_EQ(EventJson::parse(alone(complete({}, R"("n")", "1", "2")).arguments.extra)["cat"], "");
-    EXPECT_EQ(alone(complete(R"("cpu_op")", R"("autograd::engine::evaluate_function: MmBackward0")", "1", "2")).slice.kind, SliceKind::Backward);
+}
+
+TEST_F(ChromeEventsOf, ABackwardFunctionIsAutogradsNodeAndNotTheStepOfTheEngineAroundIt) {
+    const Arguments ofNode{{"Sequence number", "4"}, {"Fwd thread id", "1"}}, forwards{{"Sequence number", "4"}, {"Fwd thread id", "0"}};
+    const auto kind = [](const char* name, const Arguments& args) { return alone(complete(R"("cpu_op")", name, "1", "2", args)).slice.kind; };
+    EXPECT_EQ(kind(R"("MmBackward0")", ofNode), SliceKind::Backward);
+    EXPECT_EQ(kind(R"("autograd::engine::evaluate_function: MmBackward0")", ofNode), SliceKind::Operation);
+    EXPECT_EQ(kind(R"("torch::autograd::AccumulateGrad")", {}), SliceKind::Backward) << "it has no forward operation";
+    EXPECT_EQ(kind(R"("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")", {}), SliceKind::Operation);
+    EXPECT_EQ(kind(R"("aten::mm")", forwards), SliceKind::Operation);
+    // Where arguments come with the end.
+    BuiltTrace of;
+    ChromeEvents taking(of.trace);
+    ChromeEvent begin = ofPhase(R"("B")", R"("MmBackward0")", "1"), end = ofPhase(R"("E")", R"("MmBackward0")", "2", ofNode);
+    begin.cat = end.cat = R"("cpu_op")";
+    taking.take(begin);
+    taking.take(end);
+    taking.end();
+    EXPECT_EQ(of.finish(0).at(0).slice.kind, SliceKind::Backward);
+}
+
+TEST_F(ChromeEventsOf, AKindIsTakenFromOurOwnWordsAndNoOthers) {
+    const auto of = [](const char* cat, const char* said) { return alone(complete(cat, R"("n")", "1", "2", {{"Kind", said}})); };
+    EXPECT_EQ(of(R"("cpu_op")", R"("own")").slice.kind, SliceKind::Own);
+    EXPECT_EQ(of(R"("user_annotation")", R"("phase")").slice.kind, SliceKind::Phase);
+    EXPECT_EQ(of(R"("user_annotation")", R"("evaluation")").slice.kind, SliceKind::Evaluation);
+    for (const auto& [cat, said] : {std::pair(R"("cpu_op")", R"("phase")"),
+                                    {R"("user_annotation")", R"("own")"},
+                                    {R"("kernel")", R"("own")"},
+                                    {R"("cpu_op")", R"("a word of somebody else's")"},
+                                    {R"("cpu_op")", "7"}}) {
+        const BuiltSlice kept = of(cat, said);
+        EXPECT_EQ(kept.slice.kind, alone(complete(cat, R"("n")", "1", "2")).slice.kind) << cat << said;
+        EXPECT_EQ(kept.arguments.extra, std::string("{\"Kind\":") + said + "}");
+    }
+}
+
+TEST_F(ChromeEventsOf, WhereTimesAreRoundedTheArrowEndsAtTheNodeThatBeginsWithItsStepOfTheEngine) {
+    const Arguments ofNode{{"Sequence number", "4"}, {"Fwd thread id", "1"}};
+    const auto arrow = [](const char* ph, const char* ts, const char* tid) {
+        ChromeEvent event = ofPhase(ph, R"("fwdbwd")", ts);
+        event.cat = R"("fwdbwd")";
+        event.id = "1";
+        event.tid = tid;
+        return event;
+    };
+    ChromeEvent forward = complete(R"("cpu_op")", R"("aten::mm")", "1", "2", {{"Sequence number", "4"}, {"Fwd thread id", "0"}});
+    forward.tid = "9";
+    events.take(forward);
+    events.take(complete(R"("cpu_op")", R"("autograd::engine::evaluate_function: MmBackward0")", "10", "5", ofNode));
+    events.take(complete(R"("cpu_op")", R"("MmBackward0")", "10", "4", ofNode));
+    events.take(arrow(R"("s")", "1", "9"));
+    events.take(arrow(R"("f")", "10", "8"));
+    std::map<std::string, std::int64_t> from;
+    for (const auto& one : built()) from[one.name] = one.slice.forwardStart;
+    EXPECT_EQ(from["MmBackward0"], 1000);
+    EXPECT_EQ(from["autograd::engine::evaluate_function: MmBackward0"], 0);
 }
 
 TEST_F(ChromeEventsOf, WhatIsNoEventIsCountedWithItsReason) {

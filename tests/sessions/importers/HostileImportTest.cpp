@@ -155,6 +155,7 @@ TEST_F(HostileImport, ACallThatIsToldTwiceIsOne) {
     EXPECT_EQ(done.runtimeCalls, 1);
     EXPECT_EQ(done.driverCalls, 1);
     EXPECT_EQ(done.reasons.at("calls that were told a second time within themselves, and are kept once"), 1);
+    EXPECT_EQ(done.skipped, 1) << "what has a reason is counted";
     int begins = 0, ends = 0;
     for (const auto& row : exported(done.session)) {
         if (row["ph"] == "s") ++begins;
@@ -299,6 +300,24 @@ TEST_F(HostileImport, AMillionWitnessesAndArrowsAreJoinedBySearching) {
             R"({0}{{"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":{1},"dur":1,"args":{{"Fwd thread id":{2},"Sequence number":{3}}}}},{{"ph":"s","cat":"fwdbwd","id":{3},"pid":1,"tid":2,"ts":{1}}},{{"ph":"f","cat":"fwdbwd","id":{3},"pid":1,"tid":1,"ts":{1}}})",
             i > 0 ? "," : "", 2 * i, i + 1, i);
     EXPECT_EQ(good(trace(events)).flows, 20'000);
+}
+
+TEST_F(HostileImport, WorkersThatNobodyCanBeAreTheFirst) {
+    int files = 0;
+    const auto ranksOf = [&](const std::string& said, const std::string& pid) {
+        const std::string file = folder.file(fmt::format("ranks-{}.json", ++files));
+        writeFile(file, fmt::format(R"({{"stepscopeRanks": {}, "traceEvents": [{}]}})", said,
+                                    event("cpu_op", "a", "1", "1", "", fmt::format(R"("pid": {}, "tid": 1)", pid))));
+        const auto all = slices(good(file).session);
+        return all.empty() ? std::string("nothing") : fmt::format("{} of {}", all[0].thread.rank, all[0].thread.process);
+    };
+    EXPECT_EQ(ranksOf(R"({"ranks": [0, 2], "apart": 1000})", "2007"), "2 of 7");
+    EXPECT_EQ(ranksOf(R"({"ranks": [0, 2], "apart": 1000})", "1007"), "0 of 1007");
+    EXPECT_EQ(ranksOf(R"({"ranks": [0, 2], "apart": 1000})", "-5"), "0 of -5");
+    EXPECT_EQ(ranksOf(R"({"ranks": [0, 2], "apart": 1})", "9223372036854775807"), "0 of 9223372036854775807");
+    for (const char* said : {"7", "[]", "{}", R"({"ranks": [0, 1], "apart": 0})", R"({"ranks": [0, 1], "apart": -1})",
+                             R"({"ranks": [1], "apart": 10})", R"({"ranks": [-1, "x", 1e9, 99999999], "apart": 10})"})
+        EXPECT_EQ(ranksOf(said, "7"), "0 of 7") << said;
 }
 
 TEST_F(HostileImport, EmptyMembersOfAPackedFileTakeNoTime) {

@@ -192,6 +192,15 @@ TEST_F(SessionQueries, CountAnImportedLaunchOnceThoughTheDriverTellsItToo) {
     EXPECT_EQ(asText(*delays), "gemm|1|30r|30r\ntriton|1|20r|20r\n");
 }
 
+TEST_F(SessionQueries, SayOfAKernelHowItWasLaunchedForMostOfItsTime) {
+    SliceBlock stream{.thread = {.process = 0, .thread = 7, .lane = 1007, .device = 0}, .strings = {"", "gemm"}};
+    stream.arguments = {{}, {.grid = {12544, 1, 1}, .block = {64, 1, 1}}, {.grid = {50176, 1, 1}, .block = {128, 1, 1}}};
+    stream.slices = {{.start = 10, .duration = 1000, .name = 1, .arguments = 1, .kind = SliceKind::Kernel},
+                     {.start = 2000, .duration = 3000, .name = 1, .arguments = 2, .kind = SliceKind::Kernel}};
+    record({encodeSlices(stream)});
+    EXPECT_EQ(text(savedQuery("top-kernels")->sql), "gemm|2|0.004r|2r|50176,1,1|128,1,1|75r\n");
+}
+
 TEST_F(SessionQueries, StoreNothing) {
     record(everything());
     const std::string before = contentOf(path);
