@@ -49,6 +49,16 @@ std::vector<Line> toShares(const std::vector<Line>& lines, const Scale& x, const
     return shares;
 }
 
+bool isImport(const RunHistory* history) {
+    return history != nullptr && history->info() && history->info()->kind == SessionKind::Trace;
+}
+
+QString whyNotSaid(const DrawRequest& request, const Column& column, const QString& what) {
+    if (!request.hasSteps() || column.extremes(0, column.size()).any) return {};
+    return (isImport(request.history) ? QStringLiteral("What was imported says nothing of %1.") : QStringLiteral("This session says nothing of %1."))
+        .arg(what);
+}
+
 std::optional<std::size_t> deviceRow(const RunHistory& history, std::optional<std::size_t> stepRow) {
     const auto& places = history.device().place;
     if (places.empty()) return std::nullopt;

@@ -51,7 +51,7 @@ struct LegendItem {
     QString value;                            // at the cursor, else the latest; may be empty
     QString shortName = {}, shortValue = {};  // where room is scarce; empty = as they are
     QString series = {};                      // by which it is hidden; empty = cannot be
-    bool hidden = false;                      // set by ChartView
+    bool hidden = false;                      // of an overlay as its line is; else set by ChartView
 };
 
 struct CursorDot {
@@ -131,6 +131,10 @@ Places devicePlaces(const RunHistory& history, XAxis axis);
 ValueTable stepTable(const RunHistory& history, QStringList names, std::function<double(std::size_t column, std::size_t row)> at);
 Line toShares(const Line& line, const Scale& x, const Scale& y);
 std::vector<Line> toShares(const std::vector<Line>& lines, const Scale& x, const Scale& y);
+// Why a chart of steps has nothing to show though there are some: "What was imported says nothing of a learning rate.". Empty where the column has a
+// value, or where there are no steps.
+QString whyNotSaid(const DrawRequest& request, const Column& column, const QString& what);
+bool isImport(const RunHistory* history);  // of another program's log or trace: nobody here knows its settings
 // Row of the device sample nearest to the step's time, none before the first sample.
 std::optional<std::size_t> deviceRow(const RunHistory& history, std::optional<std::size_t> stepRow);
 

@@ -97,17 +97,14 @@ void ChartView::setHidden(const QString& series, bool hidden) {
 void ChartView::zoomY(double factor, double anchorShare) {
     const Scale now = m_y.value_or(m_front.axes.y);
     m_y = Scale{now.fromShare(anchorShare * (1 - factor)), now.fromShare(anchorShare + (1 - anchorShare) * factor), now.logarithmic};
-    // Further than a double can tell apart, or than anybody looks.
-    const Scale& wanted = *m_y;
-    const double span = wanted.logarithmic ? std::log10(wanted.high / wanted.low)
-                                           : (wanted.high - wanted.low) / std::max(std::abs(wanted.high), std::abs(wanted.low));
-    if (!(span > 1e-6) || !std::isfinite(wanted.high) || (wanted.logarithmic && span > 30)) m_y = now;
+    if (!canFollow(*m_y, now)) m_y = now;
     invalidate();
 }
 
 void ChartView::panY(double shares) {
     const Scale now = m_y.value_or(m_front.axes.y);
     m_y = Scale{now.fromShare(shares), now.fromShare(1 + shares), now.logarithmic};
+    if (!canFollow(*m_y, now)) m_y = now;
     invalidate();
 }
 
@@ -222,7 +219,7 @@ void ChartView::paintOn(QPainter& painter, QSize size, const QPalette& palette) 
     const Picture drawn = paintPicture(painter, frame, view, palette);
     auto row = m_history != nullptr && m_history->rows() > 0 ? std::optional(m_history->rows() - 1) : std::nullopt;
     std::vector<LegendItem> items = m_content->legend(request(view, palette), row);
-    std::erase_if(items, [&](const LegendItem& item) { return m_hidden.contains(item.series); });
+    std::erase_if(items, [&](const LegendItem& item) { return isHidden(item); });
     paintHead(painter, frame, planHead(frame, m_content->title(), drawn.axes.yTicks.unit, items));
     invalidate();  // the canvas has another size now
 }
@@ -244,8 +241,14 @@ std::vector<LegendItem> ChartView::legend() const {
     auto row = cursorRow();
     if (!row && m_history != nullptr && m_history->rows() > 0) row = m_history->rows() - 1;
     std::vector<LegendItem> items = m_content->legend(request(), row);
-    for (LegendItem& item : items) item.hidden = !item.series.isEmpty() && m_hidden.contains(item.series);
+    for (LegendItem& item : items) item.hidden = isHidden(item);
     return items;
+}
+
+// Of an overlay it is the line that is hidden, in every chart, and the content says so.
+bool ChartView::isHidden(const LegendItem& item) const {
+    if (m_overlay != nullptr) return item.hidden;
+    return !item.series.isEmpty() && m_hidden.contains(item.series);
 }
 
 HeadPlan ChartView::head(const ChartFrame& frame) const {

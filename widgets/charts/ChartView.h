@@ -120,6 +120,7 @@ private:
     void paintOverlayCursor(QPainter& painter, const ChartFrame& frame, const View& view);
     const Markers& markers() const;
     HeadPlan head(const ChartFrame& frame) const;
+    bool isHidden(const LegendItem& item) const;
     const LegendItem* itemAt(const HeadPlan& head, QPointF place) const;
     Drag dragAt(QPointF place, Qt::KeyboardModifiers modifiers) const;
     void pointAt(QPointF place);

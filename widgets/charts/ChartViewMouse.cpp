@@ -148,7 +148,8 @@ void ChartView::finishDrag(QPointF place) {
     // A flat box asks for its steps only.
     if (box.height() >= 2 * kClick && m_front.whyEmpty.isEmpty()) {
         const Scale y = m_front.axes.y;
-        m_y = Scale{y.fromShare(shareAtY(box.bottom())), y.fromShare(shareAtY(box.top())), y.logarithmic};
+        const Scale wanted{y.fromShare(shareAtY(box.bottom())), y.fromShare(shareAtY(box.top())), y.logarithmic};
+        if (canFollow(wanted, y)) m_y = wanted;
         invalidate();
     }
     m_range->showOnly(placeAt(box.left()), placeAt(box.right()));

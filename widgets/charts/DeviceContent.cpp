@@ -21,6 +21,8 @@ ValueTable sampleTable(const RunHistory& history, QStringList names, std::functi
 QString whyNoSamples(const ChartContent& content, const DrawRequest& request) {
     if (request.history == nullptr || !request.history->started()) return content.ChartContent::whyEmpty(request);
     if (!request.history->device().place.empty()) return {};
+    if (isImport(request.history))
+        return request.hasSteps() ? QStringLiteral("What was imported has no samples of the machine.") : content.ChartContent::whyEmpty(request);
     if (const auto& state = request.history->state(); state && ended(state->state))
         return QStringLiteral("This run was too short for a device sample: they are taken every half second.");
     return QStringLiteral("No device samples yet: they are taken every half second.");

@@ -78,6 +78,7 @@ public:
     QString whyEmpty(const DrawRequest& request) const override {
         if (!request.hasSteps() || any(request.history->steps().gradientNorm) || any(request.history->steps().lossScale))
             return ChartContent::whyEmpty(request);
+        if (isImport(request.history)) return whyNotSaid(request, request.history->steps().gradientNorm, QStringLiteral("a gradient norm"));
         return QStringLiteral("No norm is taken while grad-clip is 0. Set it to a large number to see the norm without clipping.");
     }
 

@@ -42,9 +42,16 @@ public:
 
     QString whyEmpty(const DrawRequest& request) const override {
         if (!schedule(request).empty()) return {};
-        if (!request.hasSteps() && request.axis == XAxis::WallTime)
+        if (request.hasSteps())
+            if (QString why = whyNotSaid(request, request.history->steps().learningRate, QStringLiteral("a learning rate")); !why.isEmpty())
+                return why;
+        // Of a run that has ended, or whose settings nobody knows, no schedule is to come.
+        const RunHistory* history = request.history;
+        const bool comes = !isImport(history) && !(history != nullptr && history->state() && ended(history->state()->state));
+        if (comes && !request.hasSteps() && request.axis == XAxis::WallTime)
             return QStringLiteral("How long the schedule takes is known after the first step.");
-        if (request.axis == XAxis::Energy) return QStringLiteral("What the schedule takes is known when the first sample of the power has come.");
+        if (comes && request.axis == XAxis::Energy && (history == nullptr || !history->knowsEnergy()))
+            return QStringLiteral("What the schedule takes is known when the first sample of the power has come.");
         return ChartContent::whyEmpty(request);
     }
 
@@ -84,6 +91,7 @@ private:
         const bool started = request.history != nullptr && request.history->started();
         if (!started && request.planned == nullptr) return {};
         if (started && request.history->state() && ended(request.history->state()->state)) return {};
+        if (isImport(request.history)) return {};  // the settings that a history has of it are nobody's
         const RunConfig& config = started ? request.history->config() : *request.planned;
         const RunPlace last = started ? request.history->last() : RunPlace{};
         const double length = stepLength(request, config);

@@ -4,6 +4,7 @@
 
 #include <QShowEvent>
 #include <algorithm>
+#include <utility>
 
 #include "core/analysis/overlay/RunsOverlay.h"
 #include "core/events/ConfigNumbers.h"
@@ -157,9 +158,10 @@ void LivePage::tick() {
     const int pace = now < m_answerUntil ? kAnswerEveryMs : kTickMs;
     if (m_timer.isActive() && m_timer.interval() != pace) m_timer.setInterval(pace);
     if (!m_budget.allows(now)) return;  // looking for what to draw costs too
-    if (now >= m_answerUntil && training() && m_history->measuring() && !mayDrawWhileMeasuring(now)) return;
+    const bool sparing = now >= m_answerUntil && training() && m_history->measuring();
+    if (sparing && !mayDrawWhileMeasuring(now)) return;
     m_range->settleCursor();
-    drawNext(now);
+    drawNext(now, sparing);
     if (!hasToDraw()) m_timer.stop();
 }
 
@@ -167,20 +169,24 @@ void LivePage::tick() {
 bool LivePage::mayDrawWhileMeasuring(TimeNs now) {
     if ((now - m_secondBegan).seconds() >= 1) {
         m_secondBegan = now;
-        m_inSecond = 0;
+        m_inSecond.fill(false);
     }
-    return m_inSecond++ < kCharts;
+    for (std::size_t i = 0; i < kCharts; ++i)
+        if (!m_inSecond[i] && isSeen(m_charts[i])) return true;
+    return false;
 }
 
-void LivePage::drawNext(TimeNs now) {
+// sparing: no chart that was drawn in this second already.
+void LivePage::drawNext(TimeNs now, bool sparing) {
     // A view that changes again meanwhile waits for the next round: a hand that keeps moving still sees charts.
     if (!m_round && m_range->shown() != m_range->view()) m_round = m_range->view();
     const View view = m_round.value_or(m_range->view());
     const auto waits = [&](const ChartView* chart) { return isSeen(chart) && (!chart->isDrawnFor(view) || (!m_round && chart->stale())); };
     for (std::size_t i = 0; i < kCharts; ++i) {
-        ChartView* chart = m_charts[m_next];
-        m_next = (m_next + 1) % kCharts;
-        if (!waits(chart)) continue;
+        const std::size_t place = std::exchange(m_next, (m_next + 1) % kCharts);
+        ChartView* chart = m_charts[place];
+        if (!waits(chart) || (sparing && m_inSecond[place])) continue;
+        m_inSecond[place] = true;
         const TimeNs begin = threadTime();
         chart->redraw(view);
         m_budget.spent(now, threadTime() - begin);

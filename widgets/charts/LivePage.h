@@ -108,7 +108,7 @@ private:
     void offerEnergy();
     void invalidate();
     void hurry();
-    void drawNext(TimeNs now);
+    void drawNext(TimeNs now, bool sparing);
     bool hasToDraw() const;
     bool mayDrawWhileMeasuring(TimeNs now);
     void moveCursor(int rows);
@@ -137,9 +137,9 @@ private:
     SessionClock m_clock;
     QTimer m_timer;
     TimeNs m_answerUntil;
-    TimeNs m_secondBegan;             // while values take turns: each chart is drawn at most once in a second,
-    std::size_t m_inSecond = 0;       //   and so many of them were
-    TimeNs m_ticked{-1'000'000'000};  // long ago
+    TimeNs m_secondBegan;                    // while values take turns: each chart is drawn at most once in a second,
+    std::array<bool, kCharts> m_inSecond{};  //   and these of them were
+    TimeNs m_ticked{-1'000'000'000};         // long ago
     std::array<ChartView*, kCharts> m_charts{};
     std::size_t m_next = 0;       // whose turn it is
     std::optional<View> m_round;  // drawn on every chart before any shows it: they never show different parts of the run

@@ -3,6 +3,7 @@
 // nothing.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "widgets/charts/ChartContent.h"
@@ -66,6 +67,13 @@ public:
 
     std::optional<double> beyond() const override { return m_beyond; }
 
+    QString whyEmpty(const DrawRequest& request) const override {
+        if (request.hasSteps())
+            if (QString why = whyNotSaid(request, request.history->steps().stepMs, QStringLiteral("how long a step took")); !why.isEmpty())
+                return why;
+        return ChartContent::whyEmpty(request);
+    }
+
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         static const std::array<QString, kLayers> kShort{QStringLiteral("batch"), QStringLiteral("copy"), QStringLiteral("fwd"),
                                                          QStringLiteral("bwd"),   QStringLiteral("clip"), QStringLiteral("opt"),
@@ -112,7 +120,8 @@ public:
     }
 
 private:
-    // One point a pixel column: of each layer by itself, of the stack up to it, and of all that is shown.
+    // One point a pixel column: of each layer by itself, of the stack up to it, and of all of it: of what is shown where that is stacked, else of the
+    // whole step, whose line is named so.
     struct Pixels {
         std::array<Line, kLayers> alone, tops;
         Line total;
@@ -129,14 +138,15 @@ private:
         m_waits = some(kWaiting);
         Pixels pixels;
         const auto add = [&](RowRange rows, double x) {
-            double height = 0;
+            double height = 0, whole = 0;
             for (std::size_t layer = 0; layer < kLayers; ++layer) {
                 const double mean = columnOf(history, layer).mean(rows.begin, rows.end);
                 if (drawn(request, layer)) height += mean;
+                whole += mean;
                 pixels.alone[layer].push_back({x, mean});
                 pixels.tops[layer].push_back({x, height});
             }
-            pixels.total.push_back({x, height});
+            pixels.total.push_back({x, request.logarithmicY ? whole : height});
         };
         if (all.begin < all.end && places.at(all.begin) < request.x.low) add({all.begin, all.begin + 1}, places.at(all.begin));
         for (const RowRange& rows : pixelColumns(places, request.x, request.pixels)) add(rows, places.at(rows.begin + (rows.end - rows.begin) / 2));
@@ -187,6 +197,7 @@ private:
     }
     // The unit stands once, beside the title: that of the axis.
     QString number(double ms) const {
+        if (!std::isfinite(ms)) return QStringLiteral("–");
         const double value = ms / m_unitMs;
         return QString::number(value, 'f', value < 10 ? 2 : value < 100 ? 1 : 0);
     }

@@ -54,6 +54,13 @@ public:
         return y;
     }
 
+    QString whyEmpty(const DrawRequest& request) const override {
+        if (request.hasSteps())
+            if (QString why = whyNotSaid(request, request.history->steps().tokensPerSecond, QStringLiteral("tokens a second")); !why.isEmpty())
+                return why;
+        return ChartContent::whyEmpty(request);
+    }
+
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         const QColor colour = request.colour(SeriesRole::Throughput);
         std::vector<LegendItem> items{

@@ -10,6 +10,11 @@ namespace stepscope {
 namespace {
 
 constexpr double kDay = 86400;
+// A double holds about sixteen digits: values closer to each other than this, of the larger of them, differ by rounding only.
+constexpr double kSame = 1e-9;
+// Where an axis ends, whatever a stranger's file holds: the length of it is a number, too, and of a logarithmic one, from the reciprocal on, the
+// ratio.
+constexpr double kFurthest = 1e300, kFurthestPower = 1e140;
 
 QString superscript(int number) {
     static const QString kDigits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
@@ -91,16 +96,23 @@ Prefix prefixFor(double largest, Quantity quantity) {
 }
 
 AxisTicks linearTicks(const Scale& scale, Quantity quantity, int most) {
+    if (!(scale.low < scale.high) || !std::isfinite(scale.high - scale.low)) return {};
     const Prefix prefix = prefixFor(std::max(std::abs(scale.low), std::abs(scale.high)), quantity);
     const double span = (scale.high - scale.low) / prefix.factor;
     double step = quantity == Quantity::Seconds ? niceTimeStep(span, most) : niceStep(span, most);
     if (quantity == Quantity::Count || quantity == Quantity::Events) step = std::max(1.0, step);
+    if (!(step > 0) || !std::isfinite(step)) return {};
     const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
 
     AxisTicks made{{}, prefix.unit};
     const double low = scale.low / prefix.factor, high = scale.high / prefix.factor;
-    for (double n = std::ceil(low / step - 1e-9); n * step <= high + step * 1e-9; ++n) {
-        const double value = n * step + 0.0;  // + 0.0: no "-0"
+    // Counted, and of numbers that one more is told from: where a step is less than the last digit of them, adding it would go on for ever.
+    constexpr int kMostTicks = 1000;
+    constexpr double kMostSteps = 1e15;
+    const double first = std::ceil(low / step - 1e-9);
+    if (!(std::abs(first) < kMostSteps)) return made;
+    for (int i = 0; i < kMostTicks && (first + i) * step <= high + step * 1e-9; ++i) {
+        const double value = (first + i) * step + 0.0;  // + 0.0: no "-0"
         made.ticks.push_back({value * prefix.factor, quantity == Quantity::Seconds ? timeLabel(value, step) : grouped(value, decimals)});
     }
     return made;
@@ -134,6 +146,7 @@ AxisTicks decades(const Scale& scale, Quantity quantity, int every, bool between
                    : quantity == Quantity::TokenRate ? QStringLiteral("tok/s")
                    : quantity == Quantity::Seconds   ? QString()
                                                      : prefixFor(1, quantity).unit};
+    if (!(scale.low > 0) || !std::isfinite(scale.high)) return made;  // every power of ten is below infinity
     for (int exponent = static_cast<int>(std::floor(std::log10(scale.low))); std::pow(10.0, exponent) <= scale.high; ++exponent) {
         for (const double factor : {1.0, 2.0, 5.0}) {
             if (factor > 1 ? !between : exponent % every != 0) continue;
@@ -145,7 +158,8 @@ AxisTicks decades(const Scale& scale, Quantity quantity, int every, bool between
 }
 
 AxisTicks logTicks(const Scale& scale, Quantity quantity, int most, std::size_t least) {
-    const double decadesShown = std::log10(scale.high / scale.low);
+    if (!(scale.low > 0) || !std::isfinite(scale.high)) return {};
+    const double decadesShown = std::log10(scale.high) - std::log10(scale.low);
     if (decadesShown < 0.7) return atLeast(least, scale, quantity, most);  // no power of ten need lie inside
     const int every = std::max(1, static_cast<int>(std::ceil(decadesShown / std::max(1, most))));
     AxisTicks made = decades(scale, quantity, every, decadesShown * 3 <= most);
@@ -166,14 +180,19 @@ Scale niceScale(double low, double high, bool logarithmic, bool fromZero) {
     if (!std::isfinite(low) || !std::isfinite(high) || low > high) return logarithmic ? Scale{0.1, 10, true} : Scale{0, 1, false};
     if (logarithmic) {
         if (low <= 0) return {0.1, 10, true};
+        low = std::clamp(low, 1 / kFurthestPower, kFurthestPower);
+        high = std::clamp(high, 1 / kFurthestPower, kFurthestPower);
         if (high / low < 1.02) return {low / 1.05, high * 1.05, true};
         const double room = std::pow(high / low, 0.04);
         return {low / room, high * room, true};
     }
+    low = std::clamp(low, -kFurthest, kFurthest);
+    high = std::clamp(high, -kFurthest, kFurthest);
     if (fromZero) low = std::min(low, 0.0);
-    if (high <= low) {
-        const double room = high != 0 ? std::abs(high) * 0.1 : 1;
-        low = fromZero && high == 0 ? 0 : low - (fromZero && low == 0 ? 0 : room);
+    const double largest = std::max(std::abs(low), std::abs(high));
+    if (high - low <= std::max(kSame * largest, 1 / kFurthest)) {
+        const double room = largest > 1 / kFurthest ? largest * 0.1 : 1;
+        low = fromZero && low == 0 ? 0 : low - room;
         high += room;
     }
     const double half = niceStep(high - low, 5) / 2;
@@ -181,6 +200,18 @@ Scale niceScale(double low, double high, bool logarithmic, bool fromZero) {
     double snappedHigh = std::ceil(high / half - 1e-9) * half;
     if (snappedHigh - high < (high - low) * 0.02) snappedHigh += half;  // a line at the very edge is half cut off
     return {snappedLow, snappedHigh, false};
+}
+
+bool canFollow(const Scale& wanted, const Scale& now) {
+    constexpr double kClosest = 1e-6, kMostDecades = 30;
+    const auto span = [](const Scale& scale) {
+        return scale.logarithmic ? std::log10(scale.high) - std::log10(scale.low)
+                                 : (scale.high - scale.low) / std::max(std::abs(scale.high), std::abs(scale.low));
+    };
+    const double furthest = wanted.logarithmic ? kFurthestPower : kFurthest;
+    if (!(wanted.high <= furthest) || !(wanted.low >= (wanted.logarithmic ? 1 / furthest : -furthest))) return false;
+    if (wanted.logarithmic && span(wanted) > std::max(kMostDecades, span(now))) return false;
+    return span(wanted) > std::min(kClosest, span(now) * (1 - 1e-3));
 }
 
 QString readOut(double value, Quantity quantity) {

@@ -25,8 +25,12 @@ struct AxisTicks {
 AxisTicks makeTicks(const Scale& scale, Quantity quantity, int most, int least = 2);
 
 // A scale that shows low..high with a little room, ending on half ticks so that it rests while data grow; with `fromZero`
-// it starts at 0. Equal, reversed or unusable bounds give a scale that can be drawn.
+// it starts at 0. Bounds that are equal but for their last digits, reversed or unusable give a scale that can be drawn.
 Scale niceScale(double low, double high, bool logarithmic, bool fromZero);
+
+// Whether a person may go from the scale `now` to `wanted`: no end further away than anybody looks, and no closer than labels can tell apart, unless
+// the data themselves lie as close.
+bool canFollow(const Scale& wanted, const Scale& now);
 
 // One value as the read-out shows it, with its unit: "24.4 ms", "step 1 240".
 QString readOut(double value, Quantity quantity);

@@ -59,7 +59,10 @@ PanesWiring::PanesWiring(const Panels& panels, RunController& runs, std::string 
     TimelinePage& page = m_panels.page;
     connect(&m_settled, &QTimer::timeout, this, &PanesWiring::read);
     connect(&m_slow, &QTimer::timeout, this, [this] { m_panels.page.panes().setReading(true); });
-    connect(&page, &TimelinePage::contentChanged, this, &PanesWiring::soon);
+    connect(&page, &TimelinePage::contentChanged, this, [this] {
+        forgetOther();
+        soon();
+    });
     connect(&page.view(), &TimelineView::viewChanged, this, [this] {
         if (!m_panels.page.isLed()) soon();
     });
@@ -72,7 +75,9 @@ PanesWiring::PanesWiring(const Panels& panels, RunController& runs, std::string 
         m_asked.reset();
         m_slow.stop();
         m_panels.page.panes().setReading(false);
-        m_panels.page.panes().setProblem("This range was not read to its end; the panes show the one before. Move the timeline to read again.");
+        const bool some = m_panels.page.panes().view().panes != nullptr;
+        m_panels.page.panes().setProblem(
+            QString("This range was not read to its end%1. Move the timeline to read again.").arg(some ? "; the panes show the one before" : ""));
     });
 }
 
@@ -82,6 +87,18 @@ PanesWiring::~PanesWiring() {
 
 void PanesWiring::soon() {
     m_settled.start();
+}
+
+// Figures of one session never stand below the lanes of another, neither while those are being read nor where they cannot be.
+void PanesWiring::forgetOther() {
+    const qint64 session = m_panels.page.view().content().session;
+    if (session == m_session) return;
+    m_session = session;
+    ++m_reading;
+    m_asked.reset();
+    m_slow.stop();
+    m_panels.page.panes().setReading(false);
+    m_panels.page.panes().setView({});
 }
 
 std::optional<PanesWiring::Range> PanesWiring::range(QString& words) const {

@@ -34,6 +34,7 @@ private:
     };
     struct Opened;
     void soon();
+    void forgetOther();
     void read();
     std::optional<Range> range(QString& words) const;
 
@@ -41,6 +42,7 @@ private:
     RunController& m_runs;  // asked what this machine is
     std::string m_database;
     std::shared_ptr<Opened> m_opened;  // touched on the reading thread; the pointer is this thread's
+    qint64 m_session = 0;              // whose lanes are shown
     std::optional<Range> m_asked;      // that is shown, or being read
     QTimer m_settled, m_slow;          // the view has come to rest; reading takes so long that it is said
     std::atomic<std::uint64_t> m_reading = 0;

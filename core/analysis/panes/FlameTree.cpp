@@ -57,12 +57,15 @@ void FlameTree::add(const std::string& lane, const std::vector<NestedSlice>& sli
 FlameTree FlameTree::bottomUp() const {
     FlameTree turned;
     turned.m_nodes[0].first = m_nodes[0].first;
+    // The texts are the same: their numbers stay.
+    turned.m_texts = m_texts;
+    turned.m_textPlaces = m_textPlaces;
     for (std::uint32_t i = 1; i < m_nodes.size(); ++i) {
         const FlameNode& leaf = m_nodes[i];
         if (leaf.self <= 0) continue;
         std::uint32_t into = 0, at = i;
         for (; at != 0; at = m_nodes[at].parent) {
-            const std::uint32_t next = turned.childOf(into, turned.textOf(m_texts[m_nodes[at].text]), m_nodes[at].kind, m_nodes[at].first);
+            const std::uint32_t next = turned.childOf(into, m_nodes[at].text, m_nodes[at].kind, m_nodes[at].first);
             if (next == into) break;
             into = next;
             turned.m_nodes[into].total += leaf.self;

@@ -33,6 +33,7 @@ public:
     bool full() const { return m_full; }
     // The first is the root: all lanes together.
     const std::vector<FlameNode>& nodes() const { return m_nodes; }
+    const std::vector<std::string>& texts() const { return m_texts; }
     const std::string& name(std::uint32_t node) const { return m_texts[m_nodes[node].text]; }
     // What takes the time first, below it who called it; lanes last.
     FlameTree bottomUp() const;

@@ -16,6 +16,7 @@ struct NestedSlice {
     SliceKind kind = SliceKind::Operation;
     WorkClass work = WorkClass::Host;
     bool cut = false;          // it began before the range
+    bool open = false;         // it ended behind the range
     std::int64_t self = 0;     // ns that none of those that lie in it take
     std::int32_t parent = -1;  // a place in the same list, before it; -1: none
     bool inStep = false;       // a step holds it, or it is one

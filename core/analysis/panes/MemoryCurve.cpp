@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "core/base/KeyedHash.h"
@@ -43,6 +44,13 @@ std::vector<MemoryOfDevice> MemoryCurve::result(std::int64_t from, std::int64_t 
         std::int64_t level = 0;
         std::size_t peakPlace = 0;
         bool some = false;
+        // What was in use behind the highest point of a part, where there was less: else the line would hold the highest until the next part that
+        // anything happened in.
+        std::optional<std::pair<std::int64_t, std::int64_t>> behind;
+        const auto endPart = [&] {
+            if (behind && behind->second != memory.curve.back().second) memory.curve.push_back(*behind);
+            behind.reset();
+        };
         for (std::size_t i = 0; i < of.size(); ++i) {
             const Kept& one = *of[i];
             const std::int64_t before = level;
@@ -72,12 +80,18 @@ std::vector<MemoryOfDevice> MemoryCurve::result(std::int64_t from, std::int64_t 
             }
             some = true;
             const auto slot = [&](std::int64_t at) { return part > 0 ? static_cast<std::int64_t>(static_cast<double>(at - from) / part) : 0; };
-            if (!memory.curve.empty() && slot(memory.curve.back().first) == slot(one.at) && memory.curve.size() > 1)
-                memory.curve.back().second = std::max(memory.curve.back().second, level);
-            else
+            if (memory.curve.size() <= 1 || slot(memory.curve.back().first) != slot(one.at)) {
+                endPart();
                 memory.curve.emplace_back(one.at, level);
+            } else if (level > memory.curve.back().second) {
+                memory.curve.back() = {one.at, level};
+                behind.reset();
+            } else {
+                behind.emplace(one.at, level);
+            }
         }
         if (!some) continue;
+        endPart();
         // What was taken up to the peak and not given back.
         KeyedMap<std::uint64_t, const Kept*> alive;
         for (std::size_t i = 0; i <= peakPlace; ++i) {

@@ -23,7 +23,7 @@ struct MemoryPiece {
 struct MemoryOfDevice {
     std::int64_t rank = 0, device = -1;  // -1: the host
     bool absolute = false;               // the recording says how much is in use; else it is counted from the first allocation that was recorded
-    std::vector<std::pair<std::int64_t, std::int64_t>> curve;  // ns, bytes; the highest of each part of the range
+    std::vector<std::pair<std::int64_t, std::int64_t>> curve;  // ns, bytes; of each part of the range its highest point and its last
     std::int64_t peak = 0, peakAt = 0;
     std::int64_t reserved = -1;                          // by the allocator, at most; -1: unknown
     std::int64_t allocations = 0, taken = 0, freed = 0;  // in the range: how often memory was taken, and bytes
@@ -36,7 +36,7 @@ struct MemoryOfDevice {
 class MemoryCurve {
 public:
     static constexpr std::size_t kMostKept = 1'000'000;
-    static constexpr std::size_t kPoints = 2000;
+    static constexpr std::size_t kPoints = 2000;  // parts of a range
     static constexpr std::size_t kMostPieces = 5000;
 
     // Everything from the begin of the capture on, so that it is known what is alive. False where there is no more room.

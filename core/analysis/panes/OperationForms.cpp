@@ -20,7 +20,7 @@ void OperationForms::add(const SliceBlock& block) {
         auto& time = called[{slice.name, slice.arguments}];
         time = cappedSum(time, slice.self());
         const SliceArguments& with = block.arguments[slice.arguments];
-        if (with.text.empty() && (with.flops > 0 || with.bytes > 0)) shared.emplace(slice.name, slice.step);
+        if ((slice.kind == SliceKind::Own || with.text.empty()) && (with.flops > 0 || with.bytes > 0)) shared.emplace(slice.name, slice.step);
     }
     for (const auto& [key, time] : called) {
         const SliceArguments& with = block.arguments[key.second];

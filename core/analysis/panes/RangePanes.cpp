@@ -93,7 +93,8 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
                           .depth = slice.depth,
                           .kind = slice.kind,
                           .work = found->second.work,
-                          .cut = slice.start < from});
+                          .cut = from > slice.start,
+                          .open = to < end});
     }
 }
 
@@ -185,8 +186,13 @@ Status PanesReader::readLane(const TraceLane& lane, Growing& growing) {
     return {};
 }
 
+bool RangePanes::cutsSteps() const {
+    return std::ranges::any_of(steps, [](const DividedSteps& one) { return one.cut > 0; });
+}
+
 RangePanes PanesReader::finish(Growing& growing) {
     RangePanes& panes = growing.panes;
+    panes.turned = panes.flame.bottomUp();
     panes.totals = growing.operations.totals();
     panes.slices = panes.totals.slices;
     const auto placeOf = [&](const std::string& name, bool work) {

@@ -64,11 +64,14 @@ struct RangePanes {
     std::vector<PaneStream> streams;
     std::vector<PaneDevice> gpus;
     std::vector<DividedSteps> steps;  // one a rank
-    FlameTree flame;
+    FlameTree flame, turned;          // top-down, and the same bottom-up
     LayerMap layers;
     std::vector<MemoryOfDevice> memory;
     bool allocations = false;  // the capture has any
     bool memoryCut = false;    // more of them than are kept: what came later is not in `memory`
+
+    // Whether an edge of the range lies in a step: what begins in the range, by steps, is then not what a step has.
+    bool cutsSteps() const;
 };
 
 class PanesReader {

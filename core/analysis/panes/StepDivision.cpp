@@ -93,6 +93,7 @@ void StepDivision::addThread(const std::string& name, const std::vector<NestedSl
             lane.firstStep = lane.steps == 0 ? one.start : std::min(lane.firstStep, one.start);
             lane.lastStep = lane.steps == 0 ? one.end : std::max(lane.lastStep, one.end);
             lane.steps += 1;
+            lane.cut += one.cut || one.open ? 1 : 0;
             if (one.parent < 0 || !slices[static_cast<std::size_t>(one.parent)].inStep) {
                 lane.stepTime = cappedSum(lane.stepTime, one.length());
                 // A stranger's steps may lie over each other; each moment of the team is divided once.
@@ -115,6 +116,7 @@ void StepDivision::divideDevice(DividedSteps& into) const {
     for (const Lane& lane : m_lanes) {
         if (lane.steps == 0) continue;
         into.steps = std::max(into.steps, lane.steps);
+        into.cut = std::max(into.cut, lane.cut);
         from = std::min(from, lane.firstStep);
         to = std::max(to, lane.lastStep);
     }
@@ -155,6 +157,7 @@ void StepDivision::divideThread(DividedSteps& into) const {
     if (best == nullptr) return;
     into.thread = best->name;
     into.steps = best->steps;
+    into.cut = best->cut;
     into.from.ns = best->steps > 0 ? best->firstStep : best->begin;
     into.to.ns = best->steps > 0 ? best->lastStep : best->end;
     into.window = best->steps > 0 ? TimeNs{best->stepTime} : into.to - into.from;

@@ -26,6 +26,7 @@ struct DividedSteps {
     std::int64_t rank = 0;
     bool device = false;             // by TensorBoard's classes
     std::int64_t steps = 0;          // whole or in part in the range; 0: no steps were recorded, and all of the range is divided
+    std::int64_t cut = 0;            //   so many of them in part: then the time of them says nothing of the time of one
     TimeNs from, to;                 // what is divided reaches from here to here
     TimeNs window;                   //   and is so long: of steps on a CPU without what lies between them
     std::vector<ClassTime> classes;  // in their order, their times add up to divided()
@@ -70,7 +71,7 @@ private:
     struct Lane {
         std::string name;
         std::array<std::int64_t, kWorkClasses> ofSteps{}, ofAll{};  // own time, ns
-        std::int64_t steps = 0, stepTime = 0, firstStep = 0, lastStep = 0;
+        std::int64_t steps = 0, cut = 0, stepTime = 0, firstStep = 0, lastStep = 0;
         std::int64_t begin = 0, end = 0;
         std::int64_t process = 0;
         bool team = false;

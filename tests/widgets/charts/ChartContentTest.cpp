@@ -325,6 +325,55 @@ TEST(ChartContent, AChartOfStepsSaysWhetherTheyAreElsewhereOrWillNeverCome) {
     EXPECT_TRUE(content->whyEmpty(requestOf(trace)).contains("imported trace"));
 }
 
+TEST(ChartContent, TheLearningRateIsThereAlongTheEnergyOnceThatIsKnown) {
+    RunHistory history;
+    history.append(chartedSession());
+    const auto content = makeLearningRateContent();
+    DrawRequest request = requestOf(history);
+    request.axis = XAxis::Energy;
+    EXPECT_TRUE(content->whyEmpty(request).contains("first sample of the power")) << content->whyEmpty(request).toStdString();
+    for (std::int64_t step = 1; step <= 6; ++step) {
+        const double seconds = 0.4 * static_cast<double>(step);
+        DeviceSample sample = chartedSample(seconds, 50);
+        sample.cpuPowerW = 10;
+        history.append(sample);
+        StepDone done = chartedStep(step, seconds + 0.1);
+        done.learningRate = 1e-3;
+        history.append(done);
+    }
+    ASSERT_TRUE(history.knowsEnergy());
+    request.x = {0, history.last().joules * 0.6, false};  // the past alone, without the schedule that is to come
+    EXPECT_EQ(content->whyEmpty(request), "");
+    history.append(StateChanged{TimeNs::fromSeconds(3), 6, RunState::Finished, ""});
+    EXPECT_EQ(content->whyEmpty(request), "");
+    request.x = {0, 1000, false};
+    EXPECT_EQ(content->whyEmpty(request), "") << "of a run that has ended none is to come";
+}
+
+TEST(ChartContent, OfAnImportedLogEachChartSaysWhatTheLogDoesNotHold) {
+    auto info = std::make_shared<SessionInfo>();
+    info->kind = SessionKind::Trace;
+    info->config.reset();
+    info->machine.reset();
+    RunHistory history;
+    history.append(SessionStarted{3, info, true});
+    for (std::int64_t step = 1; step <= 4; ++step) history.append(StepDone{.step = step, .loss = 3});
+    const auto why = [&](std::unique_ptr<ChartContent> content) { return content->whyEmpty(requestOf(history)).toStdString(); };
+    for (const bool over : {false, true}) {
+        if (over) history.append(StateChanged{{}, 4, RunState::Finished, ""});
+        EXPECT_EQ(why(makeLossContent()), "");
+        EXPECT_EQ(why(makeLearningRateContent()), "What was imported says nothing of a learning rate.");
+        EXPECT_EQ(why(makeGradientNormContent()), "What was imported says nothing of a gradient norm.");
+        EXPECT_EQ(why(makeStepTimeContent()), "What was imported says nothing of how long a step took.");
+        EXPECT_EQ(why(makeThroughputContent()), "What was imported says nothing of tokens a second.");
+        EXPECT_EQ(why(makeUtilisationContent()), "What was imported has no samples of the machine.");
+        EXPECT_EQ(why(makeMemoryContent()), "What was imported has no samples of the machine.");
+    }
+    const auto items = makeStepTimeContent()->legend(requestOf(history), 3);
+    ASSERT_FALSE(items.empty());
+    EXPECT_EQ(items[0].value, QString("–")) << "no number that nobody measured";
+}
+
 TEST(ChartAxes, AFewSlowStepsDoNotDecideWhereAnAxisEndsUnlessTheyAreNotFew) {
     std::vector<double> values(98, 10.0);
     values.push_back(19.5);

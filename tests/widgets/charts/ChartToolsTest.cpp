@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "ShownPage.h"
+#include "core/analysis/overlay/RunsOverlay.h"
 #include "widgets/charts/ChartExport.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -26,6 +27,16 @@ class ChartToolsTest : public QObject {
     static QString read(const QString& path) {
         QFile file(path);
         return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+    }
+
+    static std::shared_ptr<const OverlaidRun> overlaid(std::int64_t session) {
+        auto info = std::make_shared<SessionInfo>();
+        info->name = "run " + std::to_string(session);
+        info->config->layers = session;
+        OverlaidRunBuilder builder(session, info);
+        for (std::int64_t step = 1; step <= 50; ++step)
+            builder.add({.step = step, .seconds = 0.25 * static_cast<double>(step), .ms = 250, .tokens = 100, .loss = static_cast<double>(session)});
+        return builder.finish();
     }
 
 private Q_SLOTS:
@@ -70,6 +81,21 @@ private Q_SLOTS:
         QVERIFY2(shown.pixelsOf(kStepTime, seriesColour(SeriesRole::Backward, false)) < 1500, "lines, no areas");
     }
 
+    void theTotalOfALogarithmicAxisIsThatOfTheStepAlsoWhereAPhaseIsHidden() {
+        Shown shown;
+        ChartView& chart = shown.page.chart(kStepTime);
+        chart.setFocus();
+        QTest::keyClick(&chart, Qt::Key_L);
+        shown.settle();
+        const double high = chart.yScale().high;
+        chart.setHidden("backward", true);
+        shown.settle();
+        QCOMPARE(chart.yScale().high, high);
+        chart.setHidden("total", true);
+        shown.settle();
+        QVERIFY2(chart.yScale().high < high * 0.75, "without it the axis holds the phases alone");
+    }
+
     void theWheelBesideTheAxisOrWithControlZoomsThatChartsYOnly() {
         Shown shown;
         const Scale x = shown.page.range().scale(), other = shown.page.chart(kLoss).yScale();
@@ -111,6 +137,28 @@ private Q_SLOTS:
         for (int i = 0; i < 500; ++i) QTest::keyClick(&chart, Qt::Key_Up);
         shown.settle();
         QVERIFY2(chart.yScale().high > chart.yScale().low, "never closer than numbers can tell apart");
+    }
+
+    void aLogarithmicAxisIsNeverMovedToWhereThereAreNoNumbers() {
+        Shown shown;
+        ChartView& chart = shown.page.chart(kStepTime);
+        chart.setFocus();
+        QTest::keyClick(&chart, Qt::Key_L);
+        shown.settle();
+        for (const auto key : {Qt::Key_Up, Qt::Key_Down}) {
+            for (int i = 0; i < 12; ++i) QTest::keyClick(&chart, Qt::Key_Down);
+            for (int i = 0; i < 400; ++i) QTest::keyClick(&chart, key, Qt::ShiftModifier);
+            shown.settle();
+            const Scale scale = chart.yScale();
+            QVERIFY2(std::isfinite(scale.low) && std::isfinite(scale.high) && scale.low > 0 && scale.low < scale.high,
+                     qPrintable(QString("%1 to %2").arg(scale.low).arg(scale.high)));
+            chart.fitY();
+        }
+        for (int i = 0; i < 40; ++i) {
+            shown.drag(kStepTime, shown.inPlot(kStepTime, 0.2, 0.40), shown.inPlot(kStepTime, 0.8, 0.60), Qt::ShiftModifier);
+            shown.settle();
+        }
+        QVERIFY2(chart.yScale().high > chart.yScale().low, "nor by a box within a box");
     }
 
     void aBoxShowsWhatIsInIt() {
@@ -170,6 +218,40 @@ private Q_SLOTS:
         QTest::mouseClick(&chart, Qt::LeftButton, {}, chart.legendBox("backward").center().toPoint());
         shown.settle();
         QCOMPARE(chart.yScale().high, before);
+    }
+
+    void aLineOfSeveralRunsThatWasHiddenComesBackByItsNameOrTheMenu() {
+        Shown shown;
+        auto overlay = std::make_shared<RunsOverlay>(std::vector<std::int64_t>{7, 8});
+        for (const std::int64_t session : {7, 8}) overlay->put(overlaid(session));
+        shown.page.setOverlay(overlay);
+        shown.settle();
+        ChartView& chart = shown.page.chart(kLoss);
+        const QString series = QString::fromStdString(overlay->lines()[0].series);
+        const QString name = QString::fromStdString(overlay->lines()[0].label);
+        const auto hidden = [&] { return overlay->line(series.toStdString())->hidden; };
+        const auto click = [&] {
+            QTest::mouseClick(&chart, Qt::LeftButton, {}, chart.legendBox(series).center().toPoint());
+            shown.settle();
+        };
+        QTemporaryDir folder;
+        const auto drawing = [&] { return saveChart(chart, folder.filePath("chart.svg")).ok() ? read(folder.filePath("chart.svg")) : QString(); };
+        QVERIFY(drawing().contains(name));
+        click();
+        QVERIFY(hidden());
+        QVERIFY(!chart.readOutText().contains(name));
+        QVERIFY2(!drawing().contains(name), "a picture names only what is in it");
+        click();
+        QVERIFY2(!hidden(), "the same click again");
+        for (const bool expected : {true, false}) {
+            const auto menu = shown.page.menuOf(chart);
+            for (QAction* action : menu->actions())
+                if (action->text() == name) action->trigger();
+            shown.settle();
+            QCOMPARE(hidden(), expected);
+        }
+        shown.page.setOverlay(nullptr);
+        shown.settle();
     }
 
     void everyLineOfEveryChartCanBeHiddenFromItsMenu() {

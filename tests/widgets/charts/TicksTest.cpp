@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -118,6 +119,66 @@ TEST(NiceScale, HoldsItsDataAndCanBeDrawnWhateverComes) {
                     ASSERT_GE(scale.high, high);
                 }
             }
+}
+
+TEST(NiceScale, ValuesThatDifferInTheirLastDigitsOnlyHaveAnAxisWithLabels) {
+    for (const double value : {0.7, -0.7, 3e12, 2.5e-9})
+        for (const double apart : {0.0, 1e-16, 1e-13, 5e-10}) {
+            const double other = value + std::abs(value) * apart;
+            const Scale scale = niceScale(value, other, false, false);
+            ASSERT_GT(scale.high - scale.low, 0.1 * std::abs(value)) << value << " and " << other;
+            const std::size_t ticks = makeTicks(scale, Quantity::Number, 4).ticks.size();
+            EXPECT_GE(ticks, 2U) << value;
+            EXPECT_LE(ticks, 7U) << value;
+        }
+    const Scale apart = niceScale(0.7, 0.7 + 1e-6, false, false);
+    EXPECT_LT(apart.high - apart.low, 1e-5) << "what differs by more keeps an axis of its own size";
+}
+
+TEST(Ticks, EndOnEveryScaleThatCanBeAskedFor) {
+    const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan(""), most = std::numeric_limits<double>::max();
+    for (const auto quantity : {Quantity::Number, Quantity::Bytes, Quantity::Count})
+        for (const bool logarithmic : {false, true})
+            for (const auto& [low, high] : std::vector<std::pair<double, double>>{{0.7, std::nextafter(0.7, 1)},
+                                                                                  {1e17, 1e17 + 64},
+                                                                                  {1, infinity},
+                                                                                  {0, infinity},
+                                                                                  {-infinity, infinity},
+                                                                                  {nan, nan},
+                                                                                  {0, 5e-324},
+                                                                                  {-most, most},
+                                                                                  {1e-300, 1e300},
+                                                                                  {2, 1}})
+                EXPECT_LE(makeTicks({low, high, logarithmic}, quantity, 4).ticks.size(), 1000U) << low << ".." << high;
+}
+
+TEST(NiceScale, OfAnyFileAtAllHasFiniteEnds) {
+    const double most = std::numeric_limits<double>::max();
+    for (const bool logarithmic : {false, true})
+        for (const bool fromZero : {false, true})
+            for (const auto& [low, high] :
+                 std::vector<std::pair<double, double>>{{-most, most}, {0, 5e-324}, {5e-324, 5e-324}, {1e-300, 1e300}, {most, most}}) {
+                const Scale scale = niceScale(low, high, logarithmic, fromZero);
+                EXPECT_TRUE(std::isfinite(scale.low) && std::isfinite(scale.high)) << low << ".." << high;
+                EXPECT_LT(scale.low, scale.high) << low << ".." << high;
+                if (logarithmic) {
+                    EXPECT_GT(scale.low, 0);
+                }
+            }
+}
+
+TEST(CanFollow, StopsWhereNobodyLooksAndWhereNumbersCannotBeToldApart) {
+    const Scale linear{0, 1, false}, logarithmic{0.5, 5, true};
+    EXPECT_TRUE(canFollow({100, 101, false}, linear));
+    EXPECT_FALSE(canFollow({1e7, 1e7 + 1, false}, linear));
+    EXPECT_FALSE(canFollow({0, 2e300, false}, linear));
+    EXPECT_TRUE(canFollow({1e-20, 1e9, true}, logarithmic));
+    EXPECT_FALSE(canFollow({1e-20, 1e11, true}, logarithmic)) << "more than thirty decades";
+    EXPECT_FALSE(canFollow({1e139, 1e141, true}, logarithmic));
+    EXPECT_FALSE(canFollow({0, 5, true}, logarithmic));
+    EXPECT_FALSE(canFollow({1, std::numeric_limits<double>::infinity(), true}, logarithmic));
+    const Scale close{1e9, 1e9 + 10, false};
+    EXPECT_TRUE(canFollow({1e9 - 5, 1e9 + 15, false}, close)) << "out of data that lie close to each other there is a way";
 }
 
 TEST(ReadOut, CarriesItsUnitAndNeverRoundsToZero) {

@@ -9,6 +9,7 @@
 
 #include "core/base/Format.h"
 #include "core/base/Utf8.h"
+#include "widgets/charts/KeepInSight.h"
 #include "widgets/charts/Ticks.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
@@ -69,11 +70,12 @@ void QueryChart::setPicture(QueryPicture picture) {
             for (const double value : line.values) shares.append(m_y.toShare(value));
         }
     const bool drawn = m_picture.kind != QueryPicture::Kind::None;
-    setAccessibleDescription(drawn ? QString("%1 of %2 rows. %3 Left and Right go from row to row; the table has all of them.")
-                                         .arg(m_picture.lines.size() == 1 ? QString("One column") : QString("%1 columns").arg(m_picture.lines.size()))
-                                         .arg(m_picture.lines.front().values.size())
-                                         .arg(QString::fromStdString(m_picture.note))
-                                   : QString::fromStdString(m_picture.why));
+    m_described = drawn ? QString("%1 of %2 rows. %3 Left and Right go from row to row; the table has all of them.")
+                              .arg(m_picture.lines.size() == 1 ? QString("One column") : QString("%1 columns").arg(m_picture.lines.size()))
+                              .arg(m_picture.lines.front().values.size())
+                              .arg(QString::fromStdString(m_picture.note))
+                        : QString::fromStdString(m_picture.why);
+    setAccessibleDescription(m_described);
     updateGeometry();
     update();
 }
@@ -151,6 +153,7 @@ int QueryChart::rowAt(QPointF place) const {
 void QueryChart::choose(int row) {
     if (row == m_chosen) return;
     m_chosen = row;
+    setAccessibleDescription(row >= 0 ? readOut(row) : m_described);
     update();
 }
 
@@ -169,7 +172,11 @@ void QueryChart::keyPressEvent(QKeyEvent* event) {
     int row = m_chosen < 0 ? (on ? 0 : rows - 1) : m_chosen + (on ? 1 : -1);
     // Rows without a place are passed over.
     while (!hasBars() && row >= 0 && row < rows && std::isnan(m_picture.x[static_cast<std::size_t>(row)])) row += on ? 1 : -1;
-    if (row >= 0 && row < rows) choose(row);
+    if (row < 0 || row >= rows) return;
+    choose(row);
+    if (!hasBars()) return;
+    const double high = barGroup();
+    keepInSight(*this, QRectF(0, plot().top() + row * high, 1, high).toAlignedRect());
 }
 
 void QueryChart::paintEvent(QPaintEvent* event) {

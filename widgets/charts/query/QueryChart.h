@@ -44,6 +44,7 @@ private:
 
     QueryPicture m_picture;
     Scale m_x, m_y;
+    QString m_described;           // for who reads the screen, while no row is chosen
     std::vector<Column> m_shares;  // of each line, along y: what lies far from zero keeps its shape
     int m_chosen = -1;
 };

@@ -54,18 +54,12 @@ void FlamePane::setView(const PanesView& view) {
     m_flame->setTree(nullptr, FlameOrder::Time);
     m_panes = view.panes;
     m_range = view.range;
-    m_isTurned = false;
-    m_turned = FlameTree();
     showTree();
 }
 
 void FlamePane::showTree() {
     const int choice = m_choice->currentIndex();
-    if (choice == BottomUp && m_panes && !m_isTurned) {
-        m_turned = m_panes->flame.bottomUp();
-        m_isTurned = true;
-    }
-    const FlameTree* tree = !m_panes ? nullptr : choice == BottomUp ? &m_turned : &m_panes->flame;
+    const FlameTree* tree = !m_panes ? nullptr : choice == BottomUp ? &m_panes->turned : &m_panes->flame;
     m_flame->setTree(tree, choice == TopDown ? FlameOrder::Time : FlameOrder::Heaviest);
     showState();
 }
@@ -77,7 +71,7 @@ void FlamePane::showState() {
         part->setVisible(some);
     m_empty->setVisible(!some && m_panes != nullptr);
     m_whole->setEnabled(m_flame->shown() != 0);
-    if (!m_panes) return;
+    if (!m_panes) return m_empty->clear();
     m_empty->setText(m_panes->folded ? tooManySlices(*m_panes) : QString("Nothing ran in %1. “Fit” shows all that was captured.").arg(m_range));
     if (!some) return;
     QString text = QString("%1 · %2 of all threads and streams").arg(m_range, paneTime(m_panes->flame.nodes()[0].total));
@@ -85,7 +79,8 @@ void FlamePane::showState() {
     if (m_panes->flame.full()) text += " · what is rarest counts as its caller's own time";
     m_head->setText(text);
     m_head->setMore(
-        "A click gives a box all the width; a click above it, Esc or Backspace goes back; a double click shows the name in the timeline.");
+        "A click gives a box all the width; a click above it, Esc or Backspace goes back; a double click shows the name in the timeline. The arrow "
+        "keys go from box to box, Enter gives it all the width, Shift and Enter show its name in the timeline.");
 }
 
 void FlamePane::setSelected(const std::optional<QString>& name, bool) {

@@ -6,6 +6,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "widgets/charts/KeepInSight.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 #include "widgets/style/WidgetPicture.h"
@@ -16,6 +17,9 @@ namespace {
 
 constexpr double kLeastBox = 1;  // pixels: what is narrower is not drawn
 constexpr int kLeastForText = 24;
+constexpr const char* kFlameHelp =
+    "What called what for how long. The arrow keys go from box to box, Enter gives one all the width, Shift and Enter show its name in "
+    "the timeline, Escape and Backspace go back.";
 
 // Warm hues by name, the same one for the same name, so that boxes beside each other are told apart.
 QColor flameColour(const QString& name, SliceKind kind, bool dark) {
@@ -36,22 +40,26 @@ FlameView::FlameView(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAccessibleName("Flame graph");
-    setAccessibleDescription(
-        "What called what for how long. A click gives a box all the width, Escape and Backspace go back, a double click shows it in "
-        "the timeline.");
+    setAccessibleDescription(kFlameHelp);
     offerPicture(*this, "flame-graph");
 }
 
 void FlameView::setTree(const FlameTree* tree, FlameOrder order) {
-    if (tree != m_tree) m_shown = 0;
+    const bool another = tree != m_tree;
     m_tree = tree;
     m_order = order;
+    if (another) {
+        m_shown = 0;
+        m_chosen.reset();
+        match();
+    }
     layOut();
+    describe();
 }
 
 void FlameView::setWords(const QString& words) {
     m_words = words.trimmed();
-    count();
+    match();
     update();
 }
 
@@ -68,17 +76,24 @@ void FlameView::layOut() {
     for (const FlameBox& box : m_boxes) rows = std::max(rows, box.row + 1);
     const int high = rows * rowHeight() + 2;
     if (minimumHeight() != high) setMinimumHeight(high);
-    count();
+    if (m_chosen && boxOf(*m_chosen) == nullptr) {
+        m_chosen.reset();
+        describe();
+    }
     update();
 }
 
 bool FlameView::fits(std::uint32_t node) const {
-    return !m_words.isEmpty() && paneText(m_tree->name(node)).contains(m_words, Qt::CaseInsensitive);
+    return !m_words.isEmpty() && m_fitting[m_tree->nodes()[node].text];
 }
 
-void FlameView::count() {
+// Each name is looked at once, however many boxes bear it.
+void FlameView::match() {
     m_matching = 0;
+    m_fitting.clear();
     if (m_tree == nullptr || m_words.isEmpty()) return;
+    m_fitting.reserve(m_tree->texts().size());
+    for (const std::string& text : m_tree->texts()) m_fitting.push_back(paneText(text).contains(m_words, Qt::CaseInsensitive));
     const auto& nodes = m_tree->nodes();
     std::vector<bool> within(nodes.size());
     for (std::uint32_t i = 1; i < nodes.size(); ++i) {
@@ -104,6 +119,32 @@ const FlameBox* FlameView::boxAt(QPoint at) const {
     return nullptr;
 }
 
+const FlameBox* FlameView::boxOf(std::uint32_t node) const {
+    const auto found = std::ranges::find(m_boxes, node, &FlameBox::node);
+    return found == m_boxes.end() ? nullptr : &*found;
+}
+
+// Where an arrow key leads from a box: to what called it, to what it called first, or along its row. Null: nowhere.
+const FlameBox* FlameView::beside(const FlameBox& box, int key) const {
+    constexpr double kEdge = 1e-9;
+    const int row = box.row + (key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : 0);
+    const FlameBox* best = nullptr;
+    for (const FlameBox& one : m_boxes) {
+        if (one.row != row || one.node == box.node) continue;
+        const bool there = key == Qt::Key_Up     ? one.left <= box.left + kEdge && one.right >= box.right - kEdge
+                           : key == Qt::Key_Down ? one.left >= box.left - kEdge && one.right <= box.right + kEdge
+                           : key == Qt::Key_Left ? one.left < box.left
+                                                 : one.left > box.left;
+        if (there && (best == nullptr || (key == Qt::Key_Left ? one.left > best->left : one.left < best->left))) best = &one;
+    }
+    return best;
+}
+
+// The box that the keys are at, else what can be done.
+void FlameView::describe() {
+    setAccessibleDescription(m_tree != nullptr && m_chosen ? facts(*m_chosen).replace('\n', ", ") : QString(kFlameHelp));
+}
+
 void FlameView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const bool dark = isDark(palette());
@@ -126,6 +167,11 @@ void FlameView::paintEvent(QPaintEvent*) {
         painter.drawText(where.adjusted(4, 0, -3, 0), Qt::AlignVCenter | Qt::AlignLeft,
                          metrics.elidedText(QString("%1  %2").arg(name, paneTime(node.total)), Qt::ElideRight, where.width() - 7));
     }
+    if (!hasFocus()) return;
+    const FlameBox* box = m_chosen ? boxOf(*m_chosen) : nullptr;
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(accentColour(dark), 2));
+    painter.drawRect((box != nullptr ? rectOf(*box) : rect()).adjusted(1, 1, -1, -1));
 }
 
 void FlameView::resizeEvent(QResizeEvent* event) {
@@ -146,15 +192,40 @@ void FlameView::mouseDoubleClickEvent(QMouseEvent* event) {
 void FlameView::keyPressEvent(QKeyEvent* event) {
     if (m_tree != nullptr && m_shown != 0 && (event->key() == Qt::Key_Escape || event->key() == Qt::Key_Backspace))
         return zoomTo(event->key() == Qt::Key_Escape ? 0 : m_tree->nodes()[m_shown].parent);
+    if (m_boxes.empty()) return QWidget::keyPressEvent(event);
+    const FlameBox* box = m_chosen ? boxOf(*m_chosen) : nullptr;
+    switch (event->key()) {
+        case Qt::Key_Left:
+        case Qt::Key_Right:
+        case Qt::Key_Up:
+        case Qt::Key_Down: {
+            const FlameBox* next = box != nullptr ? beside(*box, event->key()) : boxOf(m_shown);
+            if (next == nullptr) return;
+            m_chosen = next->node;
+            describe();
+            keepInSight(*this, rectOf(*next));
+            return update();
+        }
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (box == nullptr) break;
+            if ((event->modifiers() & Qt::ShiftModifier) == 0) return zoomTo(box->node);
+            if (box->node != 0) Q_EMIT nameWanted(paneText(m_tree->name(box->node)));
+            return;
+        default:
+            break;
+    }
     QWidget::keyPressEvent(event);
 }
 
 QString FlameView::facts(std::uint32_t node) const {
     const FlameNode& one = m_tree->nodes()[node];
     const auto all = static_cast<double>(std::max<std::int64_t>(1, m_tree->nodes()[0].total));
-    return QString("%1\n%2, %3 of all; itself %4\n%5 calls")
-        .arg(node == 0 ? QString("all") : paneText(m_tree->name(node)), paneTime(one.total), panePercent(static_cast<double>(one.total) / all),
-             paneTime(one.self), paneCount(one.calls));
+    const QString text = QString("%1\n%2, %3 of all; itself %4")
+                             .arg(node == 0 ? QString("all") : paneText(m_tree->name(node)), paneTime(one.total),
+                                  panePercent(static_cast<double>(one.total) / all), paneTime(one.self));
+    // All of it, and a thread by itself, nobody called.
+    return one.calls > 0 ? QString("%1\n%2 %3").arg(text, paneCount(one.calls), one.calls == 1 ? "call" : "calls") : text;
 }
 
 bool FlameView::event(QEvent* event) {

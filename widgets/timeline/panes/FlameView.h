@@ -1,5 +1,5 @@
-// FlameView: a flame graph in pixels, callers above what they called; a click gives a box all the width, search dims what does not fit. FlamePane:
-// the pane around it. GUI thread.
+// FlameView: a flame graph in pixels, callers above what they called; a click gives a box all the width, search dims what does not fit, the arrow
+// keys go from box to box. FlamePane: the pane around it. GUI thread.
 #pragma once
 #include <QLineEdit>
 #include <QWidget>
@@ -29,6 +29,7 @@ public:
     }
     void zoomTo(std::uint32_t node);  // with all the width
     std::uint32_t shown() const { return m_shown; }
+    std::optional<std::uint32_t> chosen() const { return m_chosen; }  // that the keys are at
     const std::vector<FlameBox>& boxes() const { return m_boxes; }
     QRect rectOf(const FlameBox& box) const;
     QString facts(std::uint32_t node) const;
@@ -50,7 +51,10 @@ protected:
 
 private:
     void layOut();
-    void count();
+    void match();
+    void describe();
+    const FlameBox* boxOf(std::uint32_t node) const;  // null: not drawn
+    const FlameBox* beside(const FlameBox& box, int key) const;
     bool fits(std::uint32_t node) const;
     const FlameBox* boxAt(QPoint at) const;
     int rowHeight() const { return fontMetrics().height() + 3; }
@@ -59,7 +63,9 @@ private:
     FlameOrder m_order = FlameOrder::Time;
     std::vector<FlameBox> m_boxes;
     std::uint32_t m_shown = 0;
+    std::optional<std::uint32_t> m_chosen;
     QString m_words, m_selected;
+    std::vector<bool> m_fitting;  // by text of the tree: whether the words are in it
     std::int64_t m_matching = 0;
 };
 
@@ -80,8 +86,6 @@ private:
     void showState();
 
     std::shared_ptr<const RangePanes> m_panes;
-    FlameTree m_turned;  // bottom-up, once somebody wants it
-    bool m_isTurned = false;
     QString m_range;
     FlameView* m_flame;
     QScrollArea* m_scroll;

@@ -2,6 +2,7 @@
 
 #include <QComboBox>
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QScrollArea>
 #include <QSignalBlocker>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/charts/KeepInSight.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
@@ -29,7 +31,9 @@ QString layerTitle(std::int32_t layer) {
 
 HeatMap::HeatMap(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
+    setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Heat map of layers and parts of the model");
+    describe();
     offerPicture(*this, "layers");
 }
 
@@ -39,6 +43,8 @@ void HeatMap::setGrid(LayerGrid grid, std::int64_t steps) {
     m_most = 0;
     for (const auto& row : m_grid.cells)
         for (const LayerCell& cell : row) m_most = std::max(m_most, cell.time);
+    if (m_row >= static_cast<int>(m_grid.layers.size()) || m_column >= static_cast<int>(m_grid.roles.size())) m_row = m_column = -1;
+    describe();
     setMinimumSize(nameWide() + static_cast<int>(m_grid.roles.size()) * kLeastCell,
                    headHighAt(kLeastCell) + static_cast<int>(m_grid.layers.size()) * rowHigh());
     update();
@@ -119,6 +125,63 @@ void HeatMap::paintEvent(QPaintEvent*) {
             painter.drawText(where, Qt::AlignCenter, paneTime(cell.time));
         }
     }
+    if (!hasFocus()) return;
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(accentColour(dark), 2));
+    if (m_row >= 0)
+        painter.drawRect(cellRect(m_row, m_column).adjusted(1, 1, -1, -1));
+    else
+        painter.drawRect(rect().adjusted(1, 1, -2, -2));
+}
+
+QRectF HeatMap::cellRect(int row, int column) const {
+    const double wide = cellWide();
+    return {nameWide() + column * wide, static_cast<double>(headHigh() + row * rowHigh()), wide - 1, static_cast<double>(rowHigh() - 1)};
+}
+
+// The cell that the keys are at, else what there is to go through.
+void HeatMap::describe() {
+    if (m_row >= 0)
+        setAccessibleDescription(cellFacts(m_row, m_column).replace('\n', ", "));
+    else if (m_grid.layers.empty())
+        setAccessibleDescription("Nothing has a place in the model.");
+    else
+        setAccessibleDescription(
+            QString("%1 rows, %2 parts of the model. The arrow keys go from cell to cell.").arg(m_grid.layers.size()).arg(m_grid.roles.size()));
+}
+
+void HeatMap::keyPressEvent(QKeyEvent* event) {
+    const int rows = static_cast<int>(m_grid.layers.size()), columns = static_cast<int>(m_grid.roles.size());
+    int down = 0, right = 0;
+    switch (event->key()) {
+        case Qt::Key_Up:
+            down = -1;
+            break;
+        case Qt::Key_Down:
+            down = 1;
+            break;
+        case Qt::Key_Left:
+            right = -1;
+            break;
+        case Qt::Key_Right:
+            right = 1;
+            break;
+        case Qt::Key_Home:
+            right = -columns;
+            break;
+        case Qt::Key_End:
+            right = columns;
+            break;
+        default:
+            return QWidget::keyPressEvent(event);
+    }
+    if (rows == 0 || columns == 0) return QWidget::keyPressEvent(event);
+    const bool first = m_row < 0;
+    m_row = first ? 0 : std::clamp(m_row + down, 0, rows - 1);
+    m_column = first ? 0 : std::clamp(m_column + right, 0, columns - 1);
+    describe();
+    keepInSight(*this, cellRect(m_row, m_column).toAlignedRect());
+    update();
 }
 
 QString HeatMap::cellFacts(int row, int column) const {
@@ -165,12 +228,14 @@ LayersPane::LayersPane(QWidget* parent) : Pane(parent) {
     m_head = head;
     m_empty = empty;
     connect(m_phase, &QComboBox::currentIndexChanged, this, &LayersPane::showGrid);
-    connect(m_where, &QComboBox::currentIndexChanged, this, &LayersPane::showGrid);
+    connect(m_where, &QComboBox::currentIndexChanged, this, [this] {
+        m_chosen = true;
+        showGrid();
+    });
     showGrid();
 }
 
 void LayersPane::setView(const PanesView& view) {
-    const bool first = !m_panes;
     m_panes = view.panes;
     m_range = view.range;
     const QString before = m_phase->currentIndex() > 0 ? m_phase->currentText() : QString();
@@ -180,7 +245,13 @@ void LayersPane::setView(const PanesView& view) {
     if (m_panes)
         for (const auto& phase : m_panes->layers.phases()) m_phase->addItem(paneText(phase));
     m_phase->setCurrentIndex(std::max(0, m_phase->findText(before)));
-    if (first && m_panes) m_where->setCurrentIndex(m_panes->layers.grid(true).layers.empty() ? 0 : 1);
+    if (m_panes && !m_panes->devices) {  // what was chosen for a capture of a GPU says nothing of one without
+        m_where->setCurrentIndex(0);
+        m_chosen = false;
+    } else if (m_panes && !m_chosen && m_panes->layers.hasKernels()) {
+        m_where->setCurrentIndex(m_panes->layers.grid(true).layers.empty() ? 0 : 1);
+        m_chosen = true;
+    }
     showGrid();
 }
 
@@ -190,7 +261,7 @@ void LayersPane::showGrid() {
     if (m_panes) grid = m_panes->layers.grid(kernels, m_phase->currentIndex() > 0 ? m_phase->currentText().toStdString() : std::string());
     const bool some = !grid.layers.empty();
     m_phase->setVisible(m_panes && m_phase->count() > 1);
-    m_where->setVisible(m_panes && m_panes->layers.hasKernels());
+    m_where->setVisible(m_panes && m_panes->devices);
     m_scroll->setVisible(some);
     m_head->setVisible(some);
     m_empty->setVisible(!some && m_panes);
@@ -208,8 +279,10 @@ void LayersPane::showGrid() {
         m_head->setText(text);
         m_head->setMore(kernels ? "Time of kernels, by the layer and part of the model of what launched them."
                                 : "Own time of operations on all threads. “outside”: of no layer, as the embedding and the loss.");
+    } else {
+        m_empty->clear();
     }
-    m_map->setGrid(std::move(grid), m_panes ? m_panes->totals.steps : 0);
+    m_map->setGrid(std::move(grid), m_panes && !m_panes->cutsSteps() ? m_panes->totals.steps : 0);
 }
 
 QString LayersPane::asText() const {

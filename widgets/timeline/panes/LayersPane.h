@@ -2,6 +2,7 @@
 // of operations or of kernels. GUI thread.
 #pragma once
 #include <QStringList>
+#include <utility>
 
 #include "widgets/timeline/panes/Pane.h"
 
@@ -17,8 +18,11 @@ class HeatMap : public QWidget {
     Q_OBJECT
 public:
     explicit HeatMap(QWidget* parent = nullptr);
+    // steps: whole ones that all of it lies in; 0: of parts of steps, or of none.
     void setGrid(LayerGrid grid, std::int64_t steps);
     const LayerGrid& grid() const { return m_grid; }
+    // The cell that the keys move, row and column; -1, -1: none.
+    std::pair<int, int> chosen() const { return {m_row, m_column}; }
     QString cellFacts(int row, int column) const;
     // What stands above a column as wide as they are now: broken between its words, with an ellipsis where a word has no room.
     QStringList heading(int column) const;
@@ -26,9 +30,12 @@ public:
 
 protected:
     void paintEvent(QPaintEvent*) override;
+    void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
+    void describe();
+    QRectF cellRect(int row, int column) const;
     int nameWide() const;
     int rowHigh() const { return fontMetrics().height() + 6; }
     int headHigh() const;
@@ -38,6 +45,7 @@ private:
 
     LayerGrid m_grid;
     std::int64_t m_steps = 0, m_most = 0;
+    int m_row = -1, m_column = -1;
 };
 
 class LayersPane : public Pane {
@@ -59,6 +67,7 @@ private:
     HeatMap* m_map;
     QScrollArea* m_scroll;
     QComboBox *m_phase, *m_where;
+    bool m_chosen = false;  // whether it shows operations or kernels: by a person, or by the first range of this capture that has kernels
     ElidedLabel* m_head;
     ToneLabel* m_empty;
 };

@@ -160,7 +160,9 @@ void MemoryPane::showDevice() {
     m_split->widget(0)->setVisible(memory != nullptr);
     m_device->setVisible(m_device->count() > 1);
     if (memory == nullptr) {
-        if (m_panes)
+        if (!m_panes)
+            m_table->setSentence({});
+        else
             m_table->setSentence(
                 m_panes->allocations
                     ? QString("No memory was taken or given back in %1. “Fit” shows all that was captured.").arg(m_view.range)

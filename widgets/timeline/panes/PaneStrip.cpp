@@ -138,6 +138,8 @@ void PaneStrip::setView(const PanesView& view) {
     m_problem->clear();
     m_view = view;
     m_fresh.assign(m_panes.size(), false);
+    if (!m_view.panes)
+        for (Pane* pane : m_panes) pane->setView(m_view);  // no figure of what was shown before stays, also where nobody looks
     showState();
 }
 

@@ -35,7 +35,7 @@ public:
     void setGuest(QWidget* widget, const QString& title);
     void showGuest();
 
-    void setView(const PanesView& view);
+    void setView(const PanesView& view);  // without panes: nothing is known of what is shown now
     void setProblem(const QString& sentence);
     void setReading(bool reading);  // something newer is being read; what is shown stays
     const PanesView& view() const { return m_view; }

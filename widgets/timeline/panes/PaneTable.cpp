@@ -18,6 +18,8 @@
 namespace stepscope {
 namespace {
 
+const QString kUnknownText = QStringLiteral("–");
+
 // Bars and swatches; everything else as tables draw it.
 class PaneCells : public QStyledItemDelegate {
 public:
@@ -197,7 +199,12 @@ QString PaneTable::asCsv() const {
         cells.clear();
         for (int column = 0; column < m_order->columnCount(); ++column) {
             if (columns[static_cast<std::size_t>(column)].title.isEmpty()) continue;
-            const QVariant value = m_order->index(row, column).data(PaneRows::kSortRole);
+            const QModelIndex place = m_order->index(row, column);
+            if (place.data().toString() == kUnknownText) {  // what it is sorted by is no value
+                cells << QString();
+                continue;
+            }
+            const QVariant value = place.data(PaneRows::kSortRole);
             cells << csvCell(value.typeId() == QMetaType::Double ? QString::number(value.toDouble(), 'g', 12) : value.toString());
         }
         lines << cells.join(',');

@@ -81,7 +81,7 @@ public:
     // Above the rows; in their place where there is no row.
     void setSentence(const QString& sentence, const QString& more = {});
     void selectKey(const QString& text);  // the row whose first cell says so
-    QString asCsv() const;                // the rows in sight, in their order
+    QString asCsv() const;                // the rows in sight, in their order; what is not known, shown as a dash, is an empty cell
     QString sentence() const;
 
     QTableView* table() const { return m_table; }

@@ -82,6 +82,8 @@ void RooflinePane::showDots() {
                              : QString("Of no %1 in %2 both the FLOP and the bytes were recorded. Runs of Stepscope have them of matrix products and "
                                        "attention; traces of PyTorch's profiler where they were made with record_shapes and with_flops.")
                                    .arg(kernels ? "kernel" : "operation", m_view.range));
+    } else {
+        m_empty->clear();
     }
     m_chart->setDots(std::move(dots), roof);
 }

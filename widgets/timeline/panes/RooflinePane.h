@@ -58,6 +58,7 @@ private:
     void drawRoof(QPainter& painter);
     void drawDots(QPainter& painter);
     void drawLegend(QPainter& painter);
+    void describe();
 
     std::vector<RooflineDot> m_dots;
     Roof m_roof;

@@ -99,6 +99,7 @@ void RooflineView::setDots(std::vector<RooflineDot> dots, const Roof& roof) {
     // The bend of the roof is in sight, and of memory's roof as much as dots reach.
     if (m_roof.known())
         for (const Ceiling& one : ceilings(m_dots, m_roof)) take(one.flops / m_roof.bytesPerSecond, one.flops);
+    describe();
     if (left > right) left = -1, right = 2, low = 6, high = 12;
     m_across = {left - kMargin - 0.2, std::max(right, left + 1) + kMargin + 0.3};
     m_up = {low - 0.5, std::max(high, low + 1) + kMargin + 0.2};
@@ -148,7 +149,17 @@ int RooflineView::dotAt(const QPointF& at) const {
 
 void RooflineView::select(int dot) {
     m_selected = dot >= 0 && dot < static_cast<int>(m_dots.size()) ? dot : -1;
+    describe();
     update();
+}
+
+// The dot that is chosen, else what there is to go through.
+void RooflineView::describe() {
+    setAccessibleDescription(m_selected >= 0
+                                 ? facts(m_selected).replace('\n', ", ")
+                                 : QString("%1 dots. Left and Right go from dot to dot, from the one with most of the time on; Enter shows "
+                                           "the longest slice of it in the timeline.")
+                                       .arg(m_dots.size()));
 }
 
 QString RooflineView::facts(int dot) const {
@@ -176,6 +187,10 @@ void RooflineView::paintEvent(QPaintEvent*) {
     drawRoof(painter);
     drawDots(painter);
     drawLegend(painter);
+    if (!hasFocus() || m_selected >= 0) return;
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(accentColour(isDark(palette())));
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 
 void RooflineView::drawAxes(QPainter& painter) {

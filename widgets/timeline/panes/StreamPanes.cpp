@@ -81,6 +81,16 @@ QString dividedThreads(const DividedSteps& steps) {
     return QString("time of the team's %1 threads").arg(threads);
 }
 
+// How many, and how long a step took where no edge of the range cuts one.
+QString countedSteps(const DividedSteps& steps) {
+    const QString count = paneCount(steps.steps);
+    if (steps.cut <= 0) return QString("%1 %2, %3 each").arg(count, steps.steps == 1 ? "step" : "steps", paneTime(steps.window.ns / steps.steps));
+    const QString time = paneTime(steps.window.ns);
+    if (steps.steps == 1) return QString("part of a step, %1").arg(time);
+    if (steps.cut >= steps.steps) return QString("parts of %1 steps, %2 together").arg(count, time);
+    return QString("%1 steps, %2 of them in part, %3 together").arg(count, paneCount(steps.cut), time);
+}
+
 QString mfuText(const ModelFlops& reached) {
     if (reached.peak <= 0) return "MFU not measured";
     return QString("MFU %1: %2 of %3, %4")
@@ -149,11 +159,13 @@ void IdlePane::setView(const PanesView& view) {
                  launches ? PaneCell{paneText(format::significant(one.launches.meanQueue)), one.launches.meanQueue} : unknownCell(),
                  launches ? PaneCell{paneCount(one.launches.longestQueue), static_cast<qlonglong>(one.launches.longestQueue)} : unknownCell()});
         }
-    if (panes && rows.empty())
+    if (!panes)
+        m_table->setSentence({});
+    else if (rows.empty())
         m_table->setSentence(panes->devices ? QString("No stream of a GPU has work in %1. “Fit” shows all that was captured.").arg(view.range)
                                             : QString("Nothing waits here that is told apart: this capture has no GPU in it. What the CPU's threads "
                                                       "spent waiting is part of “host and waiting” under Overview."));
-    else if (panes)
+    else
         m_table->setSentence(QString("%1: streams are idle %2 of the time between their first and last work")
                                  .arg(view.range, panePercent(span > 0 ? 1 - static_cast<double>(busy) / static_cast<double>(span) : 0)),
                              panes->folded ? tooManySlices(*panes)
@@ -199,7 +211,7 @@ void OverviewPane::setView(const PanesView& view) {
                                     {"", "Share of the step", {}, false, 30},
                                     {"Share", "Of what is divided: of a team on a CPU, threads × steps", "%"},
                                     {"Time", "In the range; of a team the mean of its threads", "ms"},
-                                    {"A step", "Time of a step, where steps were recorded", "ms"}};
+                                    {"A step", "Time of a step, where steps were recorded and the range holds whole ones only", "ms"}};
     std::vector<std::vector<PaneCell>> rows;
     QString sentence = view.range, more;
     const auto reached = panes ? modelFlops(*panes, view.roof) : std::nullopt;
@@ -226,13 +238,11 @@ void OverviewPane::setView(const PanesView& view) {
                                 bar,
                                 {panePercent(share), 100 * share},
                                 {paneTime(time), static_cast<double>(time) / 1e6},
-                                steps.steps > 0
+                                steps.steps > 0 && steps.cut == 0
                                     ? PaneCell{paneTime(time / steps.steps), static_cast<double>(time) / 1e6 / static_cast<double>(steps.steps)}
                                     : unknownCell()});
             }
-            if (steps.steps > 0)
-                sentence += QString(" · %1 %2, %3 each")
-                                .arg(paneCount(steps.steps), steps.steps == 1 ? "step" : "steps", paneTime(steps.window.ns / steps.steps));
+            if (steps.steps > 0) sentence += " · " + countedSteps(steps);
             if (reached) sentence += " · " + mfuText(*reached);
             if (steps.communication.ns > 0)
                 sentence += QString(" · %1communication %2, %3 of it while kernels computed")
@@ -272,7 +282,9 @@ void OverviewPane::setView(const PanesView& view) {
         if (m_notes.isEmpty()) m_notes << "Nothing stands out.";
     }
     showNotes();
-    if (panes && rows.empty())
+    if (!panes)
+        m_table->setSentence({});
+    else if (rows.empty())
         m_table->setSentence(panes->folded ? tooManySlices(*panes)
                                            : QString("Nothing ran in %1. “Fit” shows all that was captured.").arg(view.range));
     else

@@ -159,9 +159,11 @@ void OperationsPane::setView(const PanesView& view) {
             rows.back().push_back(rateOf(known.bytesPerSecond.value_or(0), "B/s"));
             rows.back().push_back(numberCell(known.stalledShare, 100, "\u202F%"));
         }
-    if (m_panes && rows.empty())
+    if (!m_panes)
+        m_table->setSentence({});
+    else if (rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
-    else if (m_panes)
+    else
         m_table->setSentence(QString("%1 calls of operations in %2%3%4%5")
                                  .arg(paneCount(m_panes->totals.operations), view.range, notKept(*m_panes),
                                       m_panes->nestedEach ? " · in Total calls within calls of the same name count each" : "",
@@ -248,9 +250,11 @@ void KernelsPane::setView(const PanesView& view) {
                             boundCell(boundBy(one, view.roof)),
                             wordsCell(row.type)});
         }
-    if (m_panes && rows.empty())
+    if (!m_panes)
+        m_table->setSentence({});
+    else if (rows.empty())
         m_table->setSentence(noKernelsSentence(view));
-    else if (m_panes)
+    else
         m_table->setSentence(QString("%1 kernels and copies, %2, in %3%4")
                                  .arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range, notKept(*m_panes)),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
