@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "sessions/SessionStore.h"
@@ -100,6 +101,31 @@ Result<std::string> checkpointFolder(SQLite::Database& database, const std::stri
     const bool hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (id.size() < 16 || id.size() > 64 || !hex) return damagedRow(path, "the identity \"" + id + "\" is not one");
     return fmt::format("{}.checkpoints/db-{}/{}", canonical(path).string(), id, session);
+}
+
+Status leaveOutTakenNumbers(SQLite::Database& database, const std::string& path) {
+    std::int64_t newest = 0;
+    {
+        SQLite::Statement given(database, "SELECT seq FROM sqlite_sequence WHERE name = 'sessions'");
+        if (given.executeStep()) newest = given.getColumn(0).getInt64();
+    }
+    std::int64_t last = newest;
+    for (;;) {
+        if (last == std::numeric_limits<std::int64_t>::max()) return {};  // SQLite has its own words for the end of numbers
+        const auto next = checkpointFolder(database, path, last + 1);
+        if (!next) return next.error();
+        std::error_code problem;
+        if (!fs::exists(*next, problem)) break;
+        ++last;
+    }
+    if (last == newest) return {};
+    SQLite::Statement update(database, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'sessions'");
+    update.bind(1, last);
+    if (update.exec() > 0) return {};
+    SQLite::Statement insert(database, "INSERT INTO sqlite_sequence (name, seq) VALUES ('sessions', ?)");
+    insert.bind(1, last);
+    insert.exec();
+    return {};
 }
 
 namespace {

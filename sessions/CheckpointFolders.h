@@ -14,6 +14,10 @@ namespace stepscope {
 
 Result<std::string> checkpointFolder(SQLite::Database& database, const std::string& path, std::int64_t session);
 
+// Before a session is made: numbers whose folder is there already are left out, for a copy of the database that was put back hands out again those of
+// the sessions that came after it. Errors: as of the folder.
+Status leaveOutTakenNumbers(SQLite::Database& database, const std::string& path);
+
 // Of those that are there: stored by the session, or found whole in its folder, where a kill came between a checkpoint and its row.
 // Oldest first.
 Result<std::vector<std::string>> checkpointsOnDisk(SQLite::Database& database, const std::string& path, std::int64_t session);

@@ -8,11 +8,14 @@
 #include "app/gui/MainWindow.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/workbench/process/StandardError.h"
+#include "core/base/Format.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 
 Departure::Departure(MainWindow& window, RunController& runs, QObject* parent) : QObject(parent), m_window(window), m_runs(runs) {
     connect(&window, &MainWindow::closeRequested, this, &Departure::leave);
+    connect(&runs, &RunController::ended, this, &Departure::runEnded);
     connect(&runs, &RunController::phaseChanged, this, [this] {
         if (m_leaving && !m_runs.busy()) close();
     });
@@ -28,6 +31,20 @@ void Departure::leave() {
         close();
 }
 
+void Departure::leaveAtOnce() {
+    m_atOnce = true;
+    leave();
+}
+
+// What a former run lost stood in the log, and nobody was leaving.
+void Departure::runEnded(const RunSummary& summary) {
+    if (!m_leaving || summary.lostCheckpoints == 0 || summary.keptStep == summary.steps) return;
+    m_lost = QString("The checkpoint of step %1 could not be written; the log says why. The weights of this run are lost%2.")
+                 .arg(QString::fromStdString(format::count(summary.steps)),
+                      summary.keptStep < 0 ? QString()
+                                           : QString(" but for those of step %1").arg(QString::fromStdString(format::count(summary.keptStep))));
+}
+
 void Departure::leaveWithPicture(const QString& file, double afterSeconds) {
     QTimer::singleShot(static_cast<int>(afterSeconds * 1000), this, [this, file] {
         if (!m_window.grab().save(file)) {
@@ -35,15 +52,25 @@ void Departure::leaveWithPicture(const QString& file, double afterSeconds) {
                          qPrintable(file));
             m_exitCode = 1;
         }
-        leave();
+        leaveAtOnce();
     });
 }
 
 void Departure::close() {
-    // Queued: inside a close event another close() is ignored.
+    // Queued: inside a close event another close() is ignored, and how the run ended is told just after that it has.
     QMetaObject::invokeMethod(
         this,
         [this] {
+            if (!m_lost.isEmpty() && !m_atOnce) {
+                m_window.notice().say(NoticeBar::Kind::Error, m_lost + " Close the window again to leave.");
+                m_lost.clear();
+                m_leaving = false;
+                return;
+            }
+            if (!m_lost.isEmpty()) {
+                std::fprintf(standard_error::own(), "stepscope: %s\n", qPrintable(m_lost));
+                m_exitCode = kExitLost;
+            }
             m_window.allowClosing();
             m_window.close();
             QCoreApplication::exit(m_exitCode);

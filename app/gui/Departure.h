@@ -1,5 +1,6 @@
 // Leaving: a live run is stopped at its next step and its session kept, the window shows "stopping…" and stays alive meanwhile.
-// Also takes the picture of --screenshot and leaves after it. GUI thread.
+// Where its last checkpoint could not be written it stays, once, and says so; nobody is asked where a signal ended it. Also takes the picture of
+// --screenshot and leaves after it. GUI thread.
 #pragma once
 #include <QObject>
 
@@ -7,20 +8,27 @@ namespace stepscope {
 
 class MainWindow;
 class RunController;
+struct RunSummary;
 
 class Departure : public QObject {
     Q_OBJECT
 public:
     Departure(MainWindow& window, RunController& runs, QObject* parent = nullptr);
     void leave();
+    void leaveAtOnce();                  // nobody may be there to read a notice: what it would say goes to stderr, and the exit code is kExitLost
+    static constexpr int kExitLost = 7;  // as the command line's
+    int exitCode() const { return m_exitCode; }
     void leaveWithPicture(const QString& file, double afterSeconds);
 
 private:
     void close();
+    void runEnded(const RunSummary& summary);
 
     MainWindow& m_window;
     RunController& m_runs;
     bool m_leaving = false;
+    bool m_atOnce = false;
+    QString m_lost;  // what is to be said before the window closes
     int m_exitCode = 0;
 };
 

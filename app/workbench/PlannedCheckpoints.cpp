@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/Format.h"
@@ -21,22 +22,67 @@ std::int64_t freeAt(fs::path folder) {
     return problem ? -1 : static_cast<std::int64_t>(space.available);
 }
 
+struct CheckpointsOnDisk {
+    CheckpointPlan plan;
+    std::int64_t each = 0;  // bytes
+    double all = 0;         // of those that are kept
+    std::int64_t free = 0;  // -1: nobody can tell
+    bool fit() const { return free < 0 || all <= static_cast<double>(free); }
+    std::string words() const { return all < 9e18 ? format::bytes({static_cast<std::int64_t>(all)}) : "more than any disk holds"; }
+};
+
+bool keepsOneAtEnd(const RunConfig& config) {
+    return config.checkpointAtEnd == "on" && config.schedule != "range-test";
+}
+
+CheckpointsOnDisk onDisk(const RunConfig& config, const TrainState& state, const std::string& folder) {
+    CheckpointsOnDisk found;
+    found.plan = planCheckpoints(state.updates, config.steps, config.checkpointEvery, keepsOneAtEnd(config), config.keep, config.keepsBest());
+    found.each = checkpointBytes(state.layout.size());
+    found.all = static_cast<double>(found.each) * static_cast<double>(found.plan.kept);
+    found.free = freeAt(folder);
+    return found;
+}
+
 }  // namespace
 
 PlannedCheckpoints plannedCheckpoints(const RunConfig& config, const TrainState& state, const std::string& folder) {
-    const bool atEnd = config.checkpointAtEnd == "on" && config.schedule != "range-test";
-    const CheckpointPlan plan = planCheckpoints(state.updates, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepsBest());
+    if (folder.empty()) {
+        if (!keepsOneAtEnd(config)) return {};
+        return {"This run is not recorded, so it has no place for a checkpoint: its weights are gone when it ends.", false};
+    }
+    const CheckpointsOnDisk found = onDisk(config, state, folder);
+    const CheckpointPlan& plan = found.plan;
     if (plan.written == 0) return {};
-    const std::int64_t each = checkpointBytes(state.layout.size()), free = freeAt(folder);
-    const double all = static_cast<double>(each) * static_cast<double>(plan.kept);
     PlannedCheckpoints told;
-    told.sentence = fmt::format("{} checkpoint{} of {} planned{}: {} on the disk", format::count(plan.written), plan.written == 1 ? "" : "s",
-                                format::bytes({each}), plan.kept < plan.written ? fmt::format(", {} kept", format::count(plan.kept)) : "",
-                                all < 9e18 ? format::bytes({static_cast<std::int64_t>(all)}) : "more than any disk holds");
-    if (free >= 0) told.sentence += fmt::format(", where {} are free", format::bytes({free}));
-    told.fits = free < 0 || all <= static_cast<double>(free);
+    told.sentence =
+        fmt::format("{} checkpoint{} of {} planned{}: {} on the disk", format::count(plan.written), plan.written == 1 ? "" : "s",
+                    format::bytes({found.each}), plan.kept < plan.written ? fmt::format(", {} kept", format::count(plan.kept)) : "", found.words());
+    if (found.free >= 0) told.sentence += fmt::format(", where {} are free", format::bytes({found.free}));
+    told.fits = found.fit();
     told.sentence += told.fits ? "." : "; set keep, or a larger checkpoint-every.";
     return told;
+}
+
+Status checkPlannedCheckpoints(const RunConfig& config, const TrainState& state, const std::string& folder) {
+    const CheckpointsOnDisk found = onDisk(config, state, folder);
+    if (found.plan.written == 0 || found.fit()) return {};
+    const std::int64_t best = config.keepsBest() ? 1 : 0, room = found.free / found.each - best;
+    const std::string fewer = room >= 1 ? fmt::format("set keep={} or less", std::min<std::int64_t>(room, 1'000'000))
+                                        : std::string("not even those that keep=1 leaves fit, so set checkpoint-at-end=off and checkpoint-every=0");
+    return makeError(
+               ErrorCode::Io,
+               fmt::format("The checkpoints of this run need {} ({} of {}), and {} are free on the disk of \"{}\"; {}, or record into a file in "
+                           "another folder (--db).",
+                           found.words(), format::count(found.plan.kept), format::bytes({found.each}), format::bytes({found.free}), folder, fewer))
+        .about(Subject::Kind::Key, "keep");
+}
+
+std::string checkpointsBeside(const std::string& database) {
+    std::error_code problem;
+    const fs::path whole = fs::absolute(database, problem);
+    const fs::path real = problem ? fs::path() : fs::weakly_canonical(whole, problem);
+    return (problem ? fs::path(database) : real).string() + ".checkpoints";
 }
 
 }  // namespace stepscope

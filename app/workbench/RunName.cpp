@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "core/events/ConfigKeys.h"
 #include "core/events/Presets.h"
@@ -24,10 +25,14 @@ std::string nameFor(const RunConfig& config, const Registry& registry) {
     const std::string& base = preset != presets().end() && preset->config.data == config.data ? preset->title : config.preset;
     std::string name;
     const auto usual = listConfig(*plain), wanted = listConfig(config);
-    std::size_t differences = 0;
-    for (const auto& [key, value] : wanted) {
-        if (key == "steps" || key == "seed" || key == "threads" || std::ranges::find(usual, std::pair{key, value}) != usual.end()) continue;
-        if (++differences > kMostNamed) continue;
+    auto differing = wanted;
+    std::erase_if(differing, [&](const auto& one) {
+        return one.first == "steps" || one.first == "seed" || one.first == "threads" || std::ranges::find(usual, one) != usual.end();
+    });
+    // Switches are what is tried from run to run; data and a model of a person's own stay, and would make all names begin alike.
+    std::ranges::stable_partition(differing, [&](const auto& one) { return config.switches.contains(one.first); });
+    const std::size_t differences = differing.size();
+    for (const auto& [key, value] : std::span(differing).first(std::min(differences, kMostNamed))) {
         name += fmt::format("{} {} · ", key, key == "data" || key == "init" ? std::filesystem::path(value).filename().string() : value);
     }
     if (differences > kMostNamed) name += fmt::format("{} more · ", differences - kMostNamed);

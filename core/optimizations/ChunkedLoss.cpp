@@ -20,14 +20,14 @@ Switch chunkedLossSwitch() {
             .reported = "large vocabularies",
             .values = IntegerRange{0, 1'000'000'000},
             .byDefault = std::int64_t{0},
-            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
                 const RunPlan& plan = draft.plan;
                 const std::int64_t tokens = plan.batchSize * plan.context;
                 if (plan.execution != Execution::Planned && integer(value) >= tokens)
                     return fmt::format("chunked-loss={} saves nothing here: a micro-batch has {} tokens, and all their logits exist at once.",
                                        integer(value), tokens);
                 if (plan.execution != Execution::Planned) return {};
-                return fmt::format("chunked-loss={} does nothing beside fusion=step, which never holds all logits.", integer(value));
+                return idleNote(fmt::format("chunked-loss={} does nothing beside fusion=step, which never holds all logits.", integer(value)));
             },
             .resolve =
                 [](PlanDraft& draft, const Value& value) {

@@ -25,7 +25,7 @@ Switch cudnnAutotune() {
             .byDefault = "off",
             .applicable = cudnnAutotuneUsable,
             .note = [](const Machine&, const PlanDraft&,
-                       const Value&) { return std::string("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
+                       const Value&) { return idleNote("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.cudnnAutotune = word(value) == "on"; }};
 }
 

@@ -5,8 +5,9 @@
 namespace stepscope {
 namespace {
 
-std::string nothingToAddUp(const Machine&, const PlanDraft& draft, const Value& value) {
-    return draft.workers() > 1 ? std::string() : "grad-sums=" + word(value) + " does nothing in a run of one worker: there is nothing to add up.";
+SwitchNote nothingToAddUp(const Machine&, const PlanDraft& draft, const Value& value) {
+    if (draft.workers() > 1) return {};
+    return idleNote("grad-sums=" + word(value) + " does nothing in a run of one worker: there is nothing to add up.");
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ Switch loaderPinned() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = loaderPinnedUsable,
-            .note = [](const Machine&, const PlanDraft& draft, const Value&) -> std::string {
-                return draft.plan.feed.place == TokenPlace::Device ? "loader-pinned=on does nothing with data-source=device: no batch is copied."
-                                                                   : "";
+            .note = [](const Machine&, const PlanDraft& draft, const Value&) -> SwitchNote {
+                if (draft.plan.feed.place != TokenPlace::Device) return {};
+                return idleNote("loader-pinned=on does nothing with data-source=device: no batch is copied.");
             },
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.pinned = word(value) == "on"; }};
 }

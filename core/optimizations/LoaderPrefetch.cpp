@@ -6,11 +6,11 @@
 namespace stepscope {
 namespace {
 
-std::string loaderPrefetchIdle(const Machine&, const PlanDraft& draft, const Value& value) {
+SwitchNote loaderPrefetchIdle(const Machine&, const PlanDraft& draft, const Value& value) {
     if (draft.plan.feed.place == TokenPlace::Device)
-        return fmt::format("loader-prefetch={} does nothing with data-source=device, where the device cuts.", integer(value));
+        return idleNote(fmt::format("loader-prefetch={} does nothing with data-source=device, where the device cuts.", integer(value)));
     if (draft.plan.feed.workers > 0) return {};
-    return fmt::format("loader-prefetch={} does nothing while loader-workers is 0: each batch is cut when it is needed.", integer(value));
+    return idleNote(fmt::format("loader-prefetch={} does nothing while loader-workers is 0: each batch is cut when it is needed.", integer(value)));
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ Switch loaderWorkers() {
             .reported = "1.1–1.2×",
             .values = IntegerRange{0, 64},
             .byDefault = std::int64_t{0},
-            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
                 if (draft.plan.feed.place != TokenPlace::Device) return {};
-                return fmt::format("loader-workers={} does nothing with data-source=device, where the device cuts.", integer(value));
+                return idleNote(fmt::format("loader-workers={} does nothing with data-source=device, where the device cuts.", integer(value)));
             },
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.workers = integer(value); },
             .racing = {.promise = 25, .values = {"0", "1", "2"}}};

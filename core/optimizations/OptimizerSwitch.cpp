@@ -47,6 +47,10 @@ Switch optimizer() {
         .reported = "5–15 % of the optimizer step",
         .values = Choices{{"loop", "foreach", "fused", "8-bit"}},
         .byDefault = "fused",
+        .applicable =
+            [](const Machine& machine, const RunConfig& config, const Value& value) {
+                return word(value) == "8-bit" ? needsAmpere(machine, config, "the kernel for 8-bit moments") : Verdict::yes();
+            },
         .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
             if (word(value) != "foreach" || draft.plan.onGpu()) return {};
             return "optimizer=foreach takes one tensor after the other on a CPU, as loop does: LibTorch's kernels over lists of tensors are for "
@@ -54,7 +58,8 @@ Switch optimizer() {
         },
         .resolve = optimizerResolve,
         .install = optimizerInstall,
-        .racing = {.promise = 70}};
+        // Moments of 8 bits are another State, and what is learnt differs by more than rounding: a person chooses them.
+        .racing = {.promise = 70, .values = {"loop", "foreach", "fused"}}};
 }
 
 }  // namespace stepscope

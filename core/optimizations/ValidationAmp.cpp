@@ -4,9 +4,11 @@
 namespace stepscope {
 namespace {
 
-std::string validationAmpIdle(const Machine&, const PlanDraft& draft, const Value&) {
-    if (draft.plan.precision == Precision::Float32) return "validation-amp=on does nothing while amp is off: validation is float32 as training is.";
-    if (!draft.plan.validation.happens()) return "validation-amp=on does nothing while validation-every is 0, but for a validation that you ask for.";
+SwitchNote validationAmpIdle(const Machine&, const PlanDraft& draft, const Value&) {
+    if (draft.plan.precision == Precision::Float32)
+        return idleNote("validation-amp=on does nothing while amp is off: validation is float32 as training is.");
+    if (!draft.plan.validation.happens())
+        return idleNote("validation-amp=on does nothing while validation-every is 0, but for a validation that you ask for.");
     return {};
 }
 

@@ -26,11 +26,11 @@ Switch vocabPadding() {
             .reported = "96 → 93 ms",
             .values = Choices{{"none", "64", "128", "power-of-two"}},
             .byDefault = "none",
-            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
                 const std::int64_t ids = draft.plan.vocabulary;
                 if (ids == 0 || padded(ids, draft.plan.padding) != ids) return {};
-                return fmt::format("vocab-padding={} adds no row here: {} ids are {} already.", word(value), ids,
-                                   draft.plan.padding.powerOfTwo ? "a power of two" : "a multiple of " + word(value));
+                return idleNote(fmt::format("vocab-padding={} adds no row here: {} ids are {} already.", word(value), ids,
+                                            draft.plan.padding.powerOfTwo ? "a power of two" : "a multiple of " + word(value)));
             },
             .resolve =
                 [](PlanDraft& draft, const Value& value) {

@@ -14,9 +14,9 @@ Verdict zeroUsable(const Machine&, const RunConfig& config, const Value& value) 
     return Verdict::yes();
 }
 
-std::string nobodyToDealOutTo(const Machine&, const PlanDraft& draft, const Value& value) {
-    return draft.workers() > 1 ? std::string()
-                               : "zero=" + word(value) + " does nothing in a run of one worker: there is nobody to deal moments out to.";
+SwitchNote nobodyToDealOutTo(const Machine&, const PlanDraft& draft, const Value& value) {
+    if (draft.workers() > 1) return {};
+    return idleNote("zero=" + word(value) + " does nothing in a run of one worker: there is nobody to deal moments out to.");
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 namespace stepscope {
 namespace {
 
-std::string zeroGradIdle(const Machine&, const PlanDraft& draft, const Value&) {
+SwitchNote zeroGradIdle(const Machine&, const PlanDraft& draft, const Value&) {
     if (draft.plan.execution == Execution::Eager) return {};
     const std::string other = draft.plan.execution == Execution::Planned ? "fusion=step" : "cuda-graph=on";
-    return "zero-grad=zero does nothing beside " + other + ", which keeps the gradients in one place and writes them afresh.";
+    return idleNote("zero-grad=zero does nothing beside " + other + ", which keeps the gradients in one place and writes them afresh.");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/base/Check.h"
@@ -15,6 +16,7 @@
 #include "core/data/Hash128.h"
 #include "core/data/MappedFile.h"
 #include "core/events/ConfigJson.h"
+#include "core/model/ParameterLayout.h"
 #include "core/state/DurableFile.h"
 #include "core/state/EightBitMoments.h"
 #include "core/state/SafeTensors.h"
@@ -172,7 +174,18 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
 
 Result<SafeTensorsFile> openCheckpointWeights(const std::string& path, const CheckpointMeta& meta) {
     if (auto whole = checkHash(path, meta, kWeightsFile); !whole) return whole.error();
-    return SafeTensorsFile::open(path + "/" + kWeightsFile);
+    auto file = SafeTensorsFile::open(path + "/" + kWeightsFile);
+    if (!file) return file;
+    // All of them were written out of a model: one that the options in state.json leave no place for says that these are another model's.
+    std::set<std::string> places;
+    const ParameterLayout layout(meta.model);
+    for (const auto& slot : layout.slots()) places.insert(slot.name);
+    for (const auto& [name, entry] : file->entries())
+        if (!places.contains(name))
+            return makeError(ErrorCode::Damaged,
+                             fmt::format("{}/{} has {}, for which the model that {}/state.json tells of has no place; one of the two was changed.",
+                                         path, kWeightsFile, name, path));
+    return file;
 }
 
 namespace {

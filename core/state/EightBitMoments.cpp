@@ -88,9 +88,16 @@ struct BlockUpdate {
     }
 };
 
+// Weights in float32 and both moments in a byte are read and written, gradients read; a scale for each block of both moments counts for little.
+OperationWork workOf(std::int64_t values) {
+    return {0, (2 * (4 + 1 + 1) + 4) * values};
+}
+
 // All parameters of the group at once.
 void updateOnGpu(const ParameterGroup& group, const AdamW& s) {
-    const OperationSpan span("AdamW, 8-bit moments", Role::Optimizer);
+    std::int64_t values = 0;
+    for (const auto& parameter : group.parameters) values += parameter.numel();
+    const OperationSpan span("AdamW, 8-bit moments", Role::Optimizer, 0, [&] { return workOf(values); });
     const at::Device device = group.parameters.front().device();
     const c10::DeviceGuard guard(device);
     std::vector<at::Tensor> gradients;  // alive until the launch
@@ -158,7 +165,7 @@ void adamWEightBit(ParameterGroup& group, const AdamW& s) {
     const BlockUpdate update{s, 1 - s.rate * (group.decays ? s.weightDecay : 0.0), s.rate / first, std::sqrt(second)};
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
         SS_CHECK(group.firstMoments[i].scalar_type() == at::kByte);
-        const OperationSpan span("AdamW, 8-bit moments", Role::Optimizer);
+        const OperationSpan span("AdamW, 8-bit moments", Role::Optimizer, 0, [&] { return workOf(group.parameters[i].numel()); });
         const at::Tensor gradient = group.gradients[i].contiguous();
         float* w = group.parameters[i].data_ptr<float>();
         const float* g = gradient.data_ptr<float>();

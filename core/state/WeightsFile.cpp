@@ -24,7 +24,7 @@ using Entries = std::map<std::string, TensorEntry>;
 
 constexpr std::size_t kListed = 6;  // names that a sentence carries
 constexpr std::int64_t kMostLayers = 1000;
-constexpr std::uintmax_t kLargestConfig = 1 << 20;
+constexpr std::uintmax_t kLargestConfig = 1 << 20, kLargestState = 16'000'000;  // bytes, as where they are read whole
 
 // GPT-2's files carry the causal mask of every layer, and a constant beside it.
 bool isBuffer(const std::string& name, const TensorEntry& entry) {
@@ -158,17 +158,20 @@ void noteWhatFits(const Entries& entries, const GptConfig& config, Fit& fit, std
     }
 }
 
-// "n_head" of the config.json that such files come with; 0 = not known.
-std::int64_t headsBeside(const std::string& path) {
-    const std::filesystem::path file = std::filesystem::path(path).parent_path() / "config.json";
+nlohmann::json objectIn(const std::filesystem::path& file, std::uintmax_t largest) {
     std::error_code problem;
-    if (!std::filesystem::is_regular_file(file, problem) || std::filesystem::file_size(file, problem) > kLargestConfig) return 0;
+    if (!std::filesystem::is_regular_file(file, problem) || std::filesystem::file_size(file, problem) > largest || problem) return {};
     std::ifstream stream(file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (nestsDeeper(text)) return 0;
-    const auto all = nlohmann::json::parse(text, nullptr, false);
-    const auto found = all.is_object() ? all.find("n_head") : all.end();
-    return found != all.end() && found->is_number_unsigned() && found->get<std::uint64_t>() <= 1000 ? found->get<std::int64_t>() : 0;
+    if (nestsDeeper(text)) return {};
+    auto all = nlohmann::json::parse(text, nullptr, false);
+    return all.is_object() ? all : nlohmann::json();
+}
+
+// 0 = none that a model can have.
+std::int64_t headsIn(const nlohmann::json& object) {
+    const auto found = object.is_object() ? object.find("n_head") : object.end();
+    return found != object.end() && found->is_number_unsigned() && found->get<std::uint64_t>() <= 1000 ? found->get<std::int64_t>() : 0;
 }
 
 std::int64_t layersIn(const Entries& entries) {
@@ -184,6 +187,14 @@ std::int64_t layersIn(const Entries& entries) {
 }
 
 }  // namespace
+
+std::int64_t headsBeside(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (const std::int64_t heads = headsIn(objectIn(folder / "config.json", kLargestConfig)); heads > 0) return heads;
+    const auto state = objectIn(folder / "state.json", kLargestState);
+    const auto model = state.is_object() ? state.find("model") : state.end();
+    return model != state.end() ? headsIn(*model) : 0;
+}
 
 NamedTensors namedForFile(const at::Tensor& flat, const TrainState& state, const std::string& prefix) {
     NamedTensors tensors;
@@ -209,6 +220,11 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
     if (const std::string key = model->model ? differingKey(*model->model, config) : ""; !key.empty() && (!partial || key == "heads"))
         return makeError(ErrorCode::BadInput, fmt::format("{} is of a model with another {}; leave {} as it has it{}.", path, key, key,
                                                           key == "heads" ? "" : ", or take only what fits (init-partial)"));
+    const std::int64_t told = model->model ? config.heads : headsBeside(path);
+    if (told > 0 && told != config.heads)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} is of a model of {} heads, as the file beside it says, and heads is {}; leave heads as it has it.", path,
+                                     told, config.heads));
     TensorSource& file = *model->tensors;
     LoadedWeights loaded{.state = TrainState::initialise(config, seed), .note = {}};
     Fit fit;

@@ -130,7 +130,7 @@ class UpToDate(Miniature):
         self.write('build/release/build.ninja', '')
         self.write('CMakePresets.json', '{}')
         made = self.setup('cp packaging/apt-packages.txt "$stamps"; mkdir -p "$venv"; [[ -x $python ]] || python=$(command -v python3); '
-                          'for set in base driver nvcc; do printf "%s\\n%s\\n" "$(readlink -f "$python")" "$(pinsOf $set)" >"$venv/.stepscope-$set"; done; '
+                          'for set in base texts driver nvcc; do printf "%s\\n%s\\n" "$(readlink -f "$python")" "$(pinsOf $set)" >"$venv/.stepscope-$set"; done; '
                           'touch "$stamps/configured-release"')
         self.assertEqual(made.stderr, '')
 

@@ -63,6 +63,31 @@ TEST_F(CheckpointFolders, OfADatabaseThatTookTheOldOnesPlaceAreItsOwn) {
     EXPECT_TRUE(fs::exists(old)) << "the old database's";
 }
 
+TEST_F(CheckpointFolders, OfSessionsThatABackupDoesNotKnowAreNotThoseOfItsNextSession) {
+    record();
+    fs::copy_file(path, folder.file("backup.db"));
+    const auto lost = record();
+    const auto old = makeCheckpoint(place(lost) + "/step-0000010");
+    for (const char* beside : {"-wal", "-shm"}) fs::remove(path + beside);
+    fs::copy_file(folder.file("backup.db"), path, fs::copy_options::overwrite_existing);
+    const auto next = record();
+    EXPECT_GT(next, lost);
+    EXPECT_TRUE(checkpointsOnDisk(path, next)->empty());
+    EXPECT_NE(place(next), fs::path(old).parent_path().string());
+    ASSERT_TRUE(deleteSession(path, next));
+    ASSERT_TRUE(purgeDeletedSessions(path));
+    EXPECT_TRUE(fs::exists(old));
+    EXPECT_EQ(record(), next + 1) << "no number is left out where nothing is in the way";
+}
+
+TEST_F(CheckpointFolders, OfASessionWhoseDatabaseHadNoneLeaveItsNumberOut) {
+    { auto made = Recorder::open({.path = path}, sampleInfo()); }
+    const std::string first = place(1);
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec("DELETE FROM sessions; DELETE FROM sqlite_sequence WHERE name = 'sessions'");
+    makeCheckpoint(first + "/step-0000010");
+    EXPECT_EQ(record(), 2);
+}
+
 TEST_F(CheckpointFolders, OfBeforeAreFoundAndOnlyWhatTheSessionStoredGoesWithIt) {
     const auto former = path + ".checkpoints/1";
     const auto mine = makeCheckpoint(former + "/step-0000001"), another = makeCheckpoint(former + "/step-0000777");

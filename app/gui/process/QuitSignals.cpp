@@ -30,11 +30,16 @@ QuitSignals::QuitSignals(QObject* parent) : QObject(parent) {
     });
     std::signal(SIGINT, remember);
     std::signal(SIGTERM, remember);
+    if (std::signal(SIGHUP, remember) == SIG_IGN)
+        std::signal(SIGHUP, SIG_IGN);  // nohup means it
+    else
+        m_hangsUp = true;
 }
 
 QuitSignals::~QuitSignals() {
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
+    if (m_hangsUp) std::signal(SIGHUP, SIG_DFL);
     for (int& end : g_pipe) {
         if (end >= 0) ::close(end);
         end = -1;

@@ -1,5 +1,5 @@
-// Ctrl-C in the terminal and a polite kill close the window as the person would: the run is stopped and kept. The handler only
-// writes a byte into a pipe; everything else happens in the event loop. Made by Workplace, once a process.
+// Ctrl-C in the terminal, a polite kill and a terminal that is closed close the window as the person would: the run is stopped and kept. The handler
+// only writes a byte into a pipe; everything else happens in the event loop. Made by Workplace, once a process.
 #pragma once
 #include <QObject>
 
@@ -13,6 +13,9 @@ public:
 
 Q_SIGNALS:
     void quitRequested();
+
+private:
+    bool m_hangsUp = false;  // SIGHUP is taken too
 };
 
 }  // namespace stepscope

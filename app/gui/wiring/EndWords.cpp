@@ -1,7 +1,10 @@
 #include "app/gui/wiring/EndWords.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "app/gui/wiring/FlipWords.h"
+#include "core/analysis/flips/FlipsOfRun.h"
 #include "core/base/Format.h"
 #include "widgets/style/Words.h"
 
@@ -24,6 +27,41 @@ const char* headingOf(RunState state) {
 }
 
 }  // namespace
+
+QStringList verdictsOf(const RunHistory& history, const std::vector<TurnsVerdict>& turns,
+                       const std::function<QString(const std::string& id)>& titleOf) {
+    QStringList verdicts;
+    auto told = turns.begin();
+    const auto tellTurns = [&](std::size_t flips) {
+        for (; told != turns.end() && told->flips <= flips; ++told) verdicts << told->sentence;
+    };
+    const std::vector<RunFlip> flips = flipsOf(history);
+    for (auto begin = flips.begin(); begin != flips.end();) {
+        const auto end = std::find_if(begin, flips.end(), [&](const RunFlip& flip) { return flip.first != begin->first; });
+        FlipReading together;
+        together.effect = begin->effect;
+        std::size_t asked = 0;
+        QString newest;
+        for (auto flip = begin; flip != end; ++flip) {
+            const std::size_t number = history.markers()[flip->marker].flip;
+            if (asked == 0) tellTurns(number);
+            if (history.isFlipChosenByTurns(number)) continue;
+            const SwitchApplied& made = history.flips()[number].flip;
+            joinFlip(together.flips, made);
+            newest = QString("%1 at step %2").arg(titleOf(made.id), words(format::count(made.step)));
+            ++asked;
+        }
+        QStringList titles;
+        for (const SwitchApplied& flip : together.flips) titles << titleOf(flip.id);
+        if (!together.flips.empty())
+            verdicts << verdictOf(together, titles);
+        else if (asked > 0)
+            verdicts << newest + ": back where it was within a few steps";
+        begin = end;
+    }
+    tellTurns(history.flips().size());
+    return verdicts;
+}
 
 RunEnd endOf(const RunHistory& history, const RunSummary& summary, const QStringList& flips) {
     RunEnd all;

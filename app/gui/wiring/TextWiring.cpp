@@ -9,7 +9,6 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
-#include "widgets/panels/TextPage.h"
 #include "widgets/style/Words.h"
 
 namespace stepscope {
@@ -20,8 +19,15 @@ TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& run
     connect(&panels.textPage, &TextPage::stopRequested, this, &TextWiring::stopWriting);
     // The engine answers a text it cannot write with such a line.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_panels.textPage.refuse(words(line.text));
+        if (line.level == LogLevel::Info || line.subject.kind != Subject::Kind::Text) return;
+        m_several.reset();
+        m_panels.textPage.refuse(words(line.text));
     });
+    connect(&panels.textPage, &TextPage::weightsRequested, this, &TextWiring::choose);
+    connect(&stage.live(), &LiveFeed::textGenerated, this, &TextWiring::takeLive);
+    // What another session writes is not among them.
+    connect(&stage, &Stage::switched, this, [this] { m_several.reset(); });
+    connect(&stage, &Stage::started, this, [this] { m_several.reset(); });
     connect(&runs, &RunController::phaseChanged, this, &TextWiring::lookAgain);
     connect(&runs, &RunController::takenChanged, this, &TextWiring::showState);
     connect(&runs, &RunController::engineReady, this, &TextWiring::lookAgain);
@@ -46,7 +52,7 @@ void TextWiring::lookAgain() {
     m_source = {};
     m_asked = session;
     // What another session's weights were writing is neither shown nor waited for.
-    if (session != std::exchange(m_looked, session)) *m_cutOff = true;
+    if (session != std::exchange(m_looked, session) || wouldSlowARun()) *m_cutOff = true;
     if (session > 0 && session != m_chosen.session) m_chosen = {};
     if (session > 0)
         m_thread.post([this, session, database = m_database, chosen = m_chosen.path] {
@@ -72,7 +78,18 @@ void TextWiring::lookAgain() {
 
 void TextWiring::writeWith(qint64 session, const QString& path, qint64 step) {
     m_chosen = {.session = session, .path = path.toStdString(), .step = step, .why = {}};
+    m_file.clear();
     lookAgain();
+}
+
+void TextWiring::choose(const QString& path) {
+    *m_cutOff = true;
+    m_file = path;
+    lookAgain();
+}
+
+bool TextWiring::liveWrites() const {
+    return m_file.isEmpty() && m_running.takesCommands() && !m_stage.replaying();
 }
 
 // It would take the processors that are measured with.
@@ -82,9 +99,29 @@ QString TextWiring::whyNotNow() const {
     return {};
 }
 
+// A checkpoint's text is written on this machine's processors, and a run knows nothing of it: its steps would be slower and not be marked.
+bool TextWiring::wouldSlowARun() const {
+    return m_runs.training() && !m_runs.elsewhere();
+}
+
 void TextWiring::showState() {
     TextPage& page = m_panels.textPage;
+    page.setLiveWeights(liveWrites());
+    if (!m_file.isEmpty()) {
+        QString why = whyNotNow();
+        if (why.isEmpty() && wouldSlowARun())
+            why = "A run trains, and writing with these weights beside it would disturb its steps: press Session's for its own, or wait for its end.";
+        page.setReady(why.isEmpty(), why);
+        return page.setSource(QString("Written with the weights in ") + m_file + '.', true);
+    }
     if (whyNotNow().isEmpty() && m_source.session > 0 && m_source.session == sessionInView()) {
+        if (wouldSlowARun()) {
+            page.setSource({});
+            return page.setReady(
+                false,
+                "A run trains, and writing with a checkpoint beside it would disturb its steps: return to the run, which writes with "
+                "its weights as they are, or wait for its end.");
+        }
         const bool ready = !m_source.path.empty();
         page.setReady(ready, ready ? QString() : m_source.why);
         page.setSource(ready ? QString("Written with the checkpoint of step %1.").arg(words(format::count(m_source.step))) : QString());
@@ -92,38 +129,80 @@ void TextWiring::showState() {
     }
     page.setSource({});
     if (const QString why = whyNotNow(); !why.isEmpty()) return page.setReady(false, why);
-    const bool live = m_running.takesCommands() && !m_stage.replaying();
-    page.setReady(live, sessionInView() > 0 ? "Looking for a checkpoint of this session…"
-                        : m_runs.training()
-                            ? "The run is being prepared; text can be written from its first step on."
-                            : "Text is written by the weights of a run in progress or of a session's checkpoint: press Run, or double-click "
-                              "a session.");
+    page.setReady(liveWrites(), sessionInView() > 0 ? "Looking for a checkpoint of this session…"
+                                : m_runs.training()
+                                    ? "The run is being prepared; text can be written from its first step on."
+                                    : "Text is written by the weights of a run in progress or of a session's checkpoint, or by weights that are "
+                                      "chosen under More: press Run, or double-click a session.");
 }
 
-void TextWiring::generate(const GenerateText& request) {
-    if (m_running.takesCommands() && !m_stage.replaying()) return m_runs.send(request);
-    if (!m_source.path.empty() && whyNotNow().isEmpty()) writeFrom(m_source, request);
+void TextWiring::generate(const TextWish& wish) {
+    m_several.reset();
+    if (liveWrites()) {
+        if (wish.prompts.size() < 2) return m_runs.send(wish.how);
+        m_several = Several{.wish = wish};
+        return askLive(0);
+    }
+    if (!whyNotNow().isEmpty() || wouldSlowARun()) return;
+    if (!m_file.isEmpty()) return writeFrom({.session = m_looked, .path = m_file.toStdString(), .step = -1, .why = {}}, wish);
+    if (!m_source.path.empty()) writeFrom(m_source, wish);
+}
+
+// Each draws for itself, as several do that are written beside each other.
+void TextWiring::askLive(std::size_t prompt) {
+    GenerateText one = m_several->wish.how;
+    one.prompt = m_several->wish.prompts[prompt];
+    one.seed += static_cast<std::int64_t>(prompt);
+    m_several->texts.push_back({.prompt = one.prompt});
+    m_runs.send(one);
+}
+
+void TextWiring::takeLive(const TextGenerated& text) {
+    // A run's own samples have other prompts.
+    if (!m_several || m_stage.replaying() || text.prompt != m_several->texts.back().prompt) return;
+    m_several->texts.back() = text;
+    const std::size_t of = m_several->wish.prompts.size();
+    const bool over = text.complete && (m_several->stopped || m_several->texts.size() == of || !liveWrites());
+    m_panels.textPage.setTexts(m_several->texts, of, over);
+    if (over) return m_several.reset();
+    if (text.complete) askLive(m_several->texts.size());
 }
 
 void TextWiring::stopWriting() {
-    if (m_running.takesCommands() && !m_stage.replaying()) m_runs.send(GenerateText{.tokens = 0});
+    if (m_several) m_several->stopped = true;
+    if (liveWrites()) m_runs.send(GenerateText{.tokens = 0});
     *m_cutOff = true;
 }
 
-void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
+void TextWiring::writeFrom(const Source& source, const TextWish& wish) {
     *m_cutOff = true;
     m_cutOff = std::make_shared<std::atomic<bool>>(false);
-    m_thread.post([this, source, request, cutOff = m_cutOff] {
-        const auto show = [&](const std::string& text, const TextSpeed& speed, bool complete) {
-            answer(this, [this, cutOff, session = source.session,
-                          text = TextGenerated{source.step, {}, request.prompt, text, complete, speed.promptPerSecond, speed.textPerSecond}] {
-                if (cutOff == m_cutOff && session == m_looked) m_panels.textPage.setText(text);
+    m_thread.post([this, source, wish, cutOff = m_cutOff] {
+        std::vector<TextGenerated> texts;
+        for (const std::string& prompt : wish.prompts) texts.push_back({.step = source.step, .prompt = prompt});
+        const auto show = [&](const TextSpeed& speed, bool complete) {
+            for (TextGenerated& text : texts) {
+                text.complete = complete;
+                text.promptPerSecond = speed.promptPerSecond;
+                text.textPerSecond = speed.textPerSecond;
+            }
+            answer(this, [this, cutOff, session = source.session, texts, complete] {
+                if (cutOff != m_cutOff || session != m_looked) return;
+                if (texts.size() == 1) return m_panels.textPage.setText(texts.front());
+                m_panels.textPage.setTexts(texts, texts.size(), complete);
             });
         };
         const auto written = writeTexts(
-            {.from = source.path, .how = request, .prompts = {request.prompt}},
-            [&](std::size_t, const std::string& soFar, const TextSpeed& speed) { show(soFar, speed, false); }, *cutOff);
-        if (written) return show(written->texts.front(), written->speed, true);
+            {.from = source.path, .how = wish.how, .prompts = wish.prompts, .dtype = wish.dtype},
+            [&](std::size_t prompt, const std::string& soFar, const TextSpeed& speed) {
+                texts[prompt].text = soFar;
+                show(speed, false);
+            },
+            *cutOff);
+        if (written) {
+            for (std::size_t i = 0; i < texts.size(); ++i) texts[i].text = written->texts[i];
+            return show(written->speed, true);
+        }
         answer(this, [this, cutOff, session = source.session, why = words(written.error().sentence)] {
             if (cutOff == m_cutOff && session == m_looked) m_panels.textPage.refuse(why);
         });

@@ -1,21 +1,23 @@
 // The page "Text" and what writes for it: the run in progress with its weights as they are now, or, when none is looked at, a session's newest
-// checkpoint, read and run on a thread of its own. GUI thread.
+// checkpoint, or weights that were chosen, read and run on a thread of its own. GUI thread.
 #pragma once
 #include <QObject>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/gui/process/BackThread.h"
-#include "core/events/Command.h"
+#include "core/events/RunEvents.h"
+#include "widgets/panels/TextPage.h"
 
 namespace stepscope {
 
 class RunController;
 class RunWiring;
 class Stage;
-class TextPage;
 
 class TextWiring : public QObject {
     Q_OBJECT
@@ -34,16 +36,27 @@ private:
     struct Source {  // a session's newest checkpoint, or one that was chosen
         std::int64_t session = 0;
         std::string path;
-        std::int64_t step = 0;
-        QString why;  // there is none
+        std::int64_t step = 0;  // -1: nobody knows
+        QString why;            // there is none
+    };
+    // Several prompts that a run in progress writes behind, one after the other: it is asked for the next when one is whole.
+    struct Several {
+        TextWish wish;
+        std::vector<TextGenerated> texts{};  // so far; the last one grows
+        bool stopped = false;                // no other is begun
     };
 
     void showState();
     QString whyNotNow() const;           // empty: text can be written
+    bool wouldSlowARun() const;          // while a checkpoint writes
     std::int64_t sessionInView() const;  // whose checkpoint would write; 0 = a live run does, or nothing can
-    void generate(const GenerateText& request);
+    bool liveWrites() const;
+    void choose(const QString& path);
+    void generate(const TextWish& wish);
+    void askLive(std::size_t prompt);
+    void takeLive(const TextGenerated& text);
     void stopWriting();
-    void writeFrom(const Source& source, const GenerateText& request);
+    void writeFrom(const Source& source, const TextWish& wish);
 
     Panels m_panels;
     RunController& m_runs;
@@ -51,6 +64,8 @@ private:
     Stage& m_stage;
     std::string m_database;
     Source m_source, m_chosen;
+    QString m_file;  // or a folder: weights in place of the session's; empty: none
+    std::optional<Several> m_several;
     std::int64_t m_asked = 0;   // session whose checkpoint is being looked for
     std::int64_t m_looked = 0;  // the session that was looked at last
     // Of the newest text; the thread that writes it looks at its own, so that no stop is lost to one that begins.

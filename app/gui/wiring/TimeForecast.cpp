@@ -38,6 +38,12 @@ bool hasItsIds(const SessionRow& row, const RunConfig& config) {
     return config.tokenizer != "char" && !mayBringIds(config.data) && !mayBringIds(data->second.toStdString());
 }
 
+// Its steps took what a step takes here: not those of another machine, nor of several workers, nor of switches that were flipped on the way, whatever
+// it began with.
+bool tellsOfThisMachine(const SessionRow& row) {
+    return row.host.isEmpty() && row.isOfOneKind;
+}
+
 bool isOfShape(const SessionRow& row, const std::map<QString, QString>& shape) {
     std::size_t same = 0;
     for (const auto& [key, value] : row.config) {
@@ -56,7 +62,9 @@ TimeForecast forecastTime(const RunConfig& config, const SessionsModel& sessions
     const SessionRow* newest = nullptr;
     for (int i = 0; i < sessions.rowCount(); ++i) {
         const SessionRow& row = sessions.at(i);
-        if (!std::isfinite(row.msPerStep) || row.steps < kFewestSteps || !isOfShape(row, shape) || !hasItsIds(row, config)) continue;
+        if (!std::isfinite(row.msPerStep) || row.steps < kFewestSteps || !tellsOfThisMachine(row) || !isOfShape(row, shape) ||
+            !hasItsIds(row, config))
+            continue;
         if (newest == nullptr || row.startedUnixMs > newest->startedUnixMs) newest = &row;
     }
     if (newest == nullptr)

@@ -1,5 +1,5 @@
 // How long a run of these settings will take, from what this machine's stored sessions needed for a step of the same shape under the same
-// switches. Nothing is guessed: without such a session nothing is said. Pure function.
+// switches from its first step to its last, by one process. Nothing is guessed: without such a session nothing is said. Pure function.
 #pragma once
 #include <QString>
 #include <vector>

@@ -29,9 +29,9 @@ std::optional<Fallback> Registry::fallbackOf(const Switch& entry, const RunConfi
     return entry.fallback ? entry.fallback(config, config.switches.at(entry.id)) : std::nullopt;
 }
 
-std::string Registry::noteOf(const Switch& entry, const PlanDraft& draft) const {
+SwitchNote Registry::noteOf(const Switch& entry, const PlanDraft& draft) const {
     const Value& value = draft.running().switches.at(entry.id);
-    return entry.note && value != entry.byDefault ? entry.note(m_machine, draft, value) : std::string();
+    return entry.note && value != entry.byDefault ? entry.note(m_machine, draft, value) : SwitchNote();
 }
 
 PlanDraft Registry::drafted(const RunConfig& config, RunConfig inUse, std::int64_t vocabulary) const {
@@ -49,7 +49,7 @@ Result<RunPlan> Registry::plan(const RunConfig& config, std::int64_t vocabulary)
     std::string notes;
     PlanDraft draft = drafted(config, running(config, &notes), vocabulary);
     if (const auto& conflict = draft.conflict()) return *conflict;
-    for (const auto& entry : m_entries) addSentence(notes, noteOf(entry, draft));
+    for (const auto& entry : m_entries) addSentence(notes, noteOf(entry, draft).text);
     draft.plan.notes = std::move(notes);
     return std::move(draft.plan);
 }
@@ -76,6 +76,7 @@ SwitchCatalogue Registry::catalogue(const RunConfig& config, std::int64_t vocabu
     const RunConfig& inUse = draft.running();
     SwitchCatalogue all;
     for (const auto& entry : m_entries) {
+        const SwitchNote note = noteOf(entry, draft);
         SwitchInfo info{.id = entry.id,
                         .title = entry.title,
                         .group = entry.group,
@@ -89,7 +90,8 @@ SwitchCatalogue Registry::catalogue(const RunConfig& config, std::int64_t vocabu
                         .applicable = Verdict::yes(),
                         .refusedChoices = {},
                         .fallback = {},
-                        .note = noteOf(entry, draft),
+                        .note = note.text,
+                        .idle = note.idle,
                         .racing = entry.racing};
         if (const auto fallback = fallbackOf(entry, full)) info.fallback = fallback->why;
         if (const auto* choices = std::get_if<Choices>(&entry.values)) {

@@ -35,7 +35,7 @@ public:
 private:
     const Switch* find(const std::string& id) const;
     std::optional<Fallback> fallbackOf(const Switch& entry, const RunConfig& config) const;
-    std::string noteOf(const Switch& entry, const PlanDraft& draft) const;
+    SwitchNote noteOf(const Switch& entry, const PlanDraft& draft) const;
     // Every switch resolved. config: complete; inUse: what running() made of it.
     PlanDraft drafted(const RunConfig& config, RunConfig inUse, std::int64_t vocabulary) const;
     Verdict verdict(const Switch& entry, const RunConfig& config, const Value& value) const;

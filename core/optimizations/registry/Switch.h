@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/events/Machine.h"
@@ -19,6 +20,17 @@ struct Fallback {
     Value value;
     std::string why;  // a sentence that names both values
 };
+
+// What to know of a value where it is chosen: a sentence; empty = nothing.
+struct SwitchNote {
+    std::string text;
+    bool idle = false;  // it changes nothing there
+    SwitchNote() = default;
+    SwitchNote(std::string said, bool isIdle = false) : text(std::move(said)), idle(isIdle) {}
+};
+inline SwitchNote idleNote(std::string why) {
+    return {std::move(why), true};
+}
 
 struct Switch {
     std::string id;  // the key in --set, YAML and stored sessions: never renamed
@@ -37,9 +49,9 @@ struct Switch {
     // What takes the place of `value` with this configuration, which stays as it was written: when the reason goes, `value` is back. Absent =
     // nothing.
     std::function<std::optional<Fallback>(const RunConfig&, const Value&)> fallback;
-    // What to know of `value`, which runs and is not the default: that it does nothing beside the other switches, or what it costs on this machine. A
-    // sentence; empty or absent = its words above say it all.
-    std::function<std::string(const Machine&, const PlanDraft&, const Value& value)> note;
+    // What to know of `value`, which runs and is not the default: that it does nothing beside the other switches (idleNote), or what it costs on this
+    // machine. Empty or absent = its words above say it all.
+    std::function<SwitchNote(const Machine&, const PlanDraft&, const Value& value)> note;
     // Puts what `value` decides into the plan, claiming what another switch must not decide too.
     std::function<void(PlanDraft&, const Value& value)> resolve;
     // The shape that the State must have; absent = the State stays as it is. Lossless both ways.

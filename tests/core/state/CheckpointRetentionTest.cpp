@@ -7,6 +7,7 @@
 
 #include "TinyTraining.h"
 #include "core/events/Event.h"
+#include "core/state/Checkpoint.h"
 #include "core/state/CheckpointRetention.h"
 
 namespace stepscope {
@@ -67,6 +68,8 @@ protected:
         testing::TinyTrainer trainer(config);
         if (running != nullptr) *running = &trainer;
         trainer.setup.checkpointFolder = folder.string();
+        trainer.setup.cameFrom = cameFrom;
+        if (!cameFrom.empty()) trainer.setup.state = loadCheckpoint(cameFrom, trainer.setup.state.config.paddedVocabulary).value();
         trainer.sink.onEvent = [&](const Event& event) {
             if (onEvent) onEvent(event, trainer);
         };
@@ -78,7 +81,17 @@ protected:
         return left;
     }
 
+    // The session goes on from one of its checkpoints, in another process.
+    std::vector<std::string> goOn(int step, const std::function<void(RunConfig&)>& change) {
+        cameFrom = (folder / fmt::format("step-{:07}", step)).string();
+        return run([&](RunConfig& config) {
+            config.steps = 80;
+            change(config);
+        });
+    }
+
     std::function<void(const Event&, testing::TinyTrainer&)> onEvent;
+    std::string cameFrom;
     std::vector<ValidationDone> validated;
     const fs::path folder = fs::temp_directory_path() / ("stepscope-retention-" + std::to_string(::getpid()));
 };
@@ -114,6 +127,32 @@ TEST_F(RetentionOfARun, LeavesWhatWasAskedFor) {
         if (done != nullptr && done->step == 30) trainer.commands.push(SaveCheckpoint{});  // that is due as well
     };
     EXPECT_THAT(run([](RunConfig& config) { config.keep = 1; }), ElementsAre("step-0000015", "step-0000030", "step-0000060"));
+}
+
+TEST_F(RetentionOfARun, CountsThoseOfTheProcessBeforeWhereTheSessionGoesOn) {
+    const auto two = [](RunConfig& config) { config.keep = 2; };
+    EXPECT_EQ(run(two).size(), 2u);
+    EXPECT_THAT(goOn(60, two), ElementsAre("step-0000070", "step-0000080"));
+}
+
+TEST_F(RetentionOfARun, LeavesWhatWasAskedOfTheProcessBefore) {
+    onEvent = [](const Event& event, testing::TinyTrainer& trainer) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && (done->step == 15 || done->step == 30)) trainer.commands.push(SaveCheckpoint{});
+    };
+    const auto one = [](RunConfig& config) { config.keep = 1; };
+    EXPECT_THAT(run(one), ElementsAre("step-0000015", "step-0000030", "step-0000060"));
+    onEvent = {};
+    EXPECT_THAT(goOn(60, one), ElementsAre("step-0000015", "step-0000030", "step-0000080"));
+}
+
+TEST_F(RetentionOfARun, LeavesThoseOfTheProcessBeforeWhereTheBestIsKept) {
+    const auto best = [](RunConfig& config) {
+        config.keep = 1;
+        config.keepBest = "on";
+    };
+    const auto before = run(best), after = goOn(60, best);
+    for (const std::string& one : before) EXPECT_THAT(after, ::testing::Contains(one)) << "it may be the best";
 }
 
 }  // namespace

@@ -134,6 +134,21 @@ TEST_F(Checkpoint, IsRefusedWhenOneByteOfItIsAnother) {
     }
 }
 
+TEST_F(Checkpoint, WhoseWeightsAreOfAnotherModelThanItsOptionsTellIsRefused) {
+    RunConfig config = testing::tinyConfig(registry, 40);
+    ASSERT_EQ(config.positions, "learned");
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5).ok());
+    ASSERT_TRUE(loadCheckpoint(path("a"), 61).ok());
+    auto meta = nlohmann::json::parse(std::ifstream(path("a") + "/state.json"));
+    meta["config"]["positions"] = "rope";
+    std::ofstream(path("a") + "/state.json") << meta;
+    const auto refused = loadCheckpoint(path("a"), 61);
+    ASSERT_FALSE(refused.ok()) << "it would go on without its positions";
+    EXPECT_EQ(refused.error().code, ErrorCode::Damaged);
+    EXPECT_NE(refused.error().sentence.find("wpe.weight"), std::string::npos) << refused.error().sentence;
+}
+
 // Each entry of state.json as a stranger may write it: refused before anything is allocated for it.
 TEST_F(Checkpoint, IsRefusedWhenItsDescriptionClaimsWhatItsFilesCannotHold) {
     const RunConfig config = testing::tinyConfig(registry, 40);

@@ -203,6 +203,16 @@ TEST_F(WeightsFile, TellTheShapeOfTheirModel) {
     EXPECT_THAT(shapeOfWeights(path, seven).error().sentence, HasSubstr("heads"));
     std::ofstream(folder / "config.json") << R"({"n_head": 4})";
     EXPECT_EQ(shapeOfWeights(path, seven)->heads, 4);
+    EXPECT_THAT(refusal(shape), AllOf(HasSubstr("of 4 heads"), HasSubstr("heads is 2"))) << "whatever it computes with 2, it is not that model";
+    fs::remove(folder / "config.json");
+    EXPECT_EQ(headsBeside(path), 0);
+    std::ofstream(folder / "state.json") << R"({"model": {"n_head": 8}})";
+    EXPECT_EQ(shapeOfWeights(path, seven)->heads, 8) << "a checkpoint's";
+    for (const char* hostile : {R"({"model": {"n_head": -1}})", R"({"model": 3})", R"([1])", R"({"model": {"n_head": 1e300}})", "{"}) {
+        std::ofstream(folder / "state.json") << hostile;
+        EXPECT_EQ(headsBeside(path), 0) << hostile;
+    }
+    fs::remove(folder / "state.json");
     write({{"something", at::randn({3})}});
     EXPECT_FALSE(shapeOfWeights(path, kModel).ok());
 }
