@@ -27,10 +27,6 @@ namespace {
 
 constexpr std::int64_t kMostToRebuild = std::int64_t{512} << 20;
 
-bool isOfCaptures(const std::string& kind) {
-    return isSlices(kind) || kind == kSamples || kind == kAllocations;
-}
-
 // Where one ends and the next begins: a block belongs to the first capture that ends no earlier than it begins.
 struct CaptureTimes {
     StoredCapture told;
@@ -167,31 +163,6 @@ void run(SQLite::Database& database, const std::string& sql, const std::vector<s
     statement.exec();
 }
 
-void removeBlocks(SQLite::Database& database, std::int64_t session, const CaptureTimes& capture) {
-    for (const auto& lane : readChunkLanes(database, session)) {
-        if (!isOfCaptures(lane.kind) && !isLod(lane.kind)) continue;
-        SQLite::Statement find(database, "SELECT id FROM chunk_lanes WHERE session = ? AND kind = ? AND lane = ?");
-        find.bind(1, session);
-        find.bind(2, lane.kind);
-        find.bind(3, lane.lane);
-        if (!find.executeStep()) continue;
-        const std::int64_t id = find.getColumn(0).getInt64();
-        find.reset();
-        // The level of detail goes whole: folds reach over captures. Who looks at the session next makes it again.
-        if (isLod(lane.kind))
-            run(database, "DELETE FROM chunks WHERE lane = ?", {id});
-        else
-            run(database, "DELETE FROM chunks WHERE lane = ? AND begin_ns > ? AND begin_ns <= ?", {id, capture.after, capture.until});
-        run(database,
-            "UPDATE chunk_lanes SET (chunks, records, bytes, packed_bytes, begin_ns, end_ns) = (SELECT count(*), coalesce(sum(records), 0), "
-            "coalesce(sum(bytes), 0), coalesce(sum(length(packed)), 0), coalesce(min(begin_ns), 0), coalesce(max(end_ns), 0) FROM chunks WHERE lane "
-            "= ?1) "
-            "WHERE id = ?1",
-            {id});
-        run(database, "DELETE FROM chunk_lanes WHERE id = ? AND chunks = 0", {id});
-    }
-}
-
 Error noSuchCapture(std::int64_t session, std::int64_t number, std::size_t there) {
     const std::string has = there == 0   ? std::string("no capture")
                             : there == 1 ? std::string("one capture, number 1")
@@ -238,7 +209,7 @@ Status deleteCapture(const std::string& path, std::int64_t session, std::int64_t
         const auto all = capturesOf(**connection, session, detail);
         if (number < 1 || number > static_cast<std::int64_t>(all.size())) return noSuchCapture(session, number, all.size());
         const CaptureTimes& capture = all[static_cast<std::size_t>(number) - 1];
-        removeBlocks(**connection, session, capture);
+        removeCaptureBlocks(**connection, session, capture.after, capture.until);
         for (const char* table : {"captures", kCapturedOperations})
             run(**connection, fmt::format("DELETE FROM {} WHERE session = ? AND at_ns > ? AND at_ns <= ?", table),
                 {session, capture.after, capture.until});

@@ -2,8 +2,14 @@
 
 #include <SQLiteCpp/Transaction.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/LodCodec.h"
+#include "core/trace/SampleCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerTimes.h"
 #include "sessions/file/SqliteError.h"
 #include "sessions/record/ChunkPacking.h"
 
@@ -19,6 +25,69 @@ SQLite::Statement& prepared(std::optional<SQLite::Statement>& statement, SQLite:
 std::int64_t saturatingDifference(std::int64_t a, std::int64_t b) {
     std::int64_t difference = 0;
     return __builtin_sub_overflow(a, b, &difference) ? std::numeric_limits<std::int64_t>::min() : difference;
+}
+
+int runWith(SQLite::Database& database, const char* sql, const std::vector<std::int64_t>& values) {
+    SQLite::Statement statement(database, sql);
+    for (std::size_t i = 0; i < values.size(); ++i) statement.bind(static_cast<int>(i) + 1, values[i]);
+    return statement.exec();
+}
+
+struct KnownLane {
+    std::int64_t id = 0;
+    std::string kind;
+};
+std::vector<KnownLane> storedLanes(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement select(database, "SELECT id, kind FROM chunk_lanes WHERE session = ?");
+    select.bind(1, session);
+    std::vector<KnownLane> all;
+    while (select.executeStep()) all.push_back({select.getColumn(0).getInt64(), select.getColumn(1).getString()});
+    return all;
+}
+
+// Sums the lane up anew, now that it has fewer or shorter blocks; one without any goes. longest_ns stays: it is a bound.
+void sumUpLane(SQLite::Database& database, std::int64_t lane) {
+    runWith(database,
+            "UPDATE chunk_lanes SET (chunks, records, bytes, packed_bytes, begin_ns, end_ns) = (SELECT count(*), coalesce(sum(records), 0), "
+            "coalesce(sum(bytes), 0), coalesce(sum(length(packed)), 0), coalesce(min(begin_ns), 0), coalesce(max(end_ns), 0) FROM chunks WHERE lane "
+            "= ?1) WHERE id = ?1",
+            {lane});
+    runWith(database, "DELETE FROM chunk_lanes WHERE id = ? AND chunks = 0", {lane});
+}
+
+// Of a block that reaches over the moment what lies before it.
+void cutBlock(SQLite::Database& database, std::int64_t id, std::int64_t moment) {
+    SQLite::Statement select(database, "SELECT begin_ns, end_ns, records, bytes, packed FROM chunks WHERE id = ?");
+    select.bind(1, id);
+    if (!select.executeStep()) return;
+    const SQLite::Column blob = select.getColumn(4);
+    auto content = unpacked(blob.getBlob(), static_cast<std::size_t>(blob.getBytes()), select.getColumn(3).getInt64());
+    if (!content) return;
+    auto times = decodeWorkerTimes({.kind = kWorkerTimes,
+                                    .begin = {select.getColumn(0).getInt64()},
+                                    .end = {select.getColumn(1).getInt64()},
+                                    .count = select.getColumn(2).getInt64(),
+                                    .bytes = std::move(*content)});
+    select.reset();
+    if (!times || times->steps.empty()) return;
+    const auto behind = std::ranges::upper_bound(times->steps, moment, {}, &WorkerTimes::Step::at);
+    const auto kept = static_cast<std::size_t>(behind - times->steps.begin());
+    if (kept == times->steps.size()) return;
+    if (kept == 0) {
+        runWith(database, "DELETE FROM chunks WHERE id = ?", {id});
+        return;
+    }
+    times->ns.resize(times->ns.size() / times->steps.size() * kept);
+    times->steps.resize(kept);
+    const Chunk rest = encodeWorkerTimes(*times);
+    const std::string frame = packed(rest);
+    SQLite::Statement update(database, "UPDATE chunks SET end_ns = ?, records = ?, bytes = ?, packed = ? WHERE id = ?");
+    update.bind(1, rest.end.ns);
+    update.bind(2, rest.count);
+    update.bind(3, static_cast<std::int64_t>(rest.bytes.size()));
+    update.bindNoCopy(4, frame.data(), static_cast<int>(frame.size()));
+    update.bind(5, id);
+    update.exec();
 }
 
 }  // namespace
@@ -133,6 +202,44 @@ void purgeChunks(SQLite::Database& database, std::int64_t session) {
         SQLite::Statement statement(database, sql);
         statement.bind(1, session);
         statement.exec();
+    }
+}
+
+bool isOfCaptures(const std::string& kind) {
+    return isSlices(kind) || kind == kSamples || kind == kAllocations;
+}
+
+void removeCaptureBlocks(SQLite::Database& database, std::int64_t session, std::int64_t after, std::int64_t until) {
+    const auto lanes = storedLanes(database, session);
+    int removed = 0;
+    for (const auto& [id, kind] : lanes) {
+        if (!isOfCaptures(kind)) continue;
+        const int here = runWith(database, "DELETE FROM chunks WHERE lane = ? AND begin_ns > ? AND begin_ns <= ?", {id, after, until});
+        if (here > 0) sumUpLane(database, id);
+        removed += here;
+    }
+    if (removed == 0) return;
+    for (const auto& [id, kind] : lanes) {
+        if (!isLod(kind)) continue;
+        runWith(database, "DELETE FROM chunks WHERE lane = ?", {id});
+        sumUpLane(database, id);
+    }
+}
+
+void cutWorkerTimes(SQLite::Database& database, std::int64_t session, std::int64_t moment) {
+    for (const auto& [id, kind] : storedLanes(database, session)) {
+        if (kind != kWorkerTimes) continue;
+        runWith(database, "DELETE FROM chunks WHERE lane = ? AND begin_ns > ?", {id, moment});
+        std::vector<std::int64_t> over;
+        {
+            // The end of a block lies just behind its last step's.
+            SQLite::Statement select(database, "SELECT id FROM chunks WHERE lane = ? AND end_ns - 1 > ?");
+            select.bind(1, id);
+            select.bind(2, moment);
+            while (select.executeStep()) over.push_back(select.getColumn(0).getInt64());
+        }
+        for (const std::int64_t block : over) cutBlock(database, block, moment);
+        sumUpLane(database, id);
     }
 }
 

@@ -173,7 +173,8 @@ private:
         SQLite::Statement select(*m_connection,
                                  "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, state, why, started_unix_ms, ended_unix_ms, "
                                  "step_ns_median, step_tokens_median, kind, "
-                                 "CASE WHEN json_valid(machine) THEN substr(coalesce(json_extract(machine, '$.host'), ''), 1, 255) ELSE '' END"
+                                 "CASE WHEN json_valid(machine) THEN substr(coalesce(json_extract(machine, '$.host'), ''), 1, 255) ELSE '' END,"
+                                 " workers, EXISTS (SELECT 1 FROM switches_applied WHERE session = sessions.id AND from_value IS NOT to_value)"
                                  " FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
         select.bind(1, session);
         if (!select.executeStep()) return std::nullopt;
@@ -194,6 +195,8 @@ private:
         row("step_tokens_median", medians.tokens);
         row("kind", found.kind);
         row("host", found.host);
+        row("workers", found.workers);
+        row("flipped", found.flipped);
         found.tags = tagsFromJson(tags);
         if (!ended(found.state) && !locked) found.state = RunState::Interrupted;
         const LastStep last = lastStep(*m_connection, session);

@@ -130,12 +130,14 @@ ExitCode bySlowness(const ExperimentHistory& history, double percent) {
     return ExitCode::Undecided;
 }
 
-Status writeAbReports(const AbOptions& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier) {
+Status writeAbReports(const AbOptions& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier,
+                      const std::optional<StoredPrediction>& foretold) {
     if (options.reports.empty()) return {};
     StoredReport report;
     report.history = sink.history();
     report.facts = reportFacts(workbench, *sink.history().began(), *sink.info());
     report.facts.repeat = repeatLine(options);
+    fillForetold(report.facts, foretold);
     for (const EarlierAnswer& one : earlier)
         report.facts.earlier.push_back(fmt::format("Session {}: {}", one.session, judgedWords(one.judged, one.delta)));
     return writeReports(report, sink.session(), options.reports);
@@ -158,6 +160,7 @@ Result<ExitCode> ab(AbOptions& options) {
     const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
     std::vector<EarlierAnswer> earlier;
+    std::optional<StoredPrediction> foretold;
     if (sink.history().began() && request.record) {
         const std::string database = request.database.empty() ? defaultDatabasePath() : request.database;
         auto found = earlierAnswers(database, sink.history().began()->question, sink.session());
@@ -165,11 +168,14 @@ Result<ExitCode> ab(AbOptions& options) {
             earlier = std::move(*found);
         else
             printError("Earlier answers cannot be read: " + found.error().sentence);
+        if (sink.info())
+            if (auto before = predictionOf(database, sink.history().began()->question, sink.info()->startedUnixMs)) foretold = std::move(*before);
     }
     if (sink.history().began())
-        print(options.json ? abLine(sink.history(), sink.session(), earlier) : abText(sink.history(), sink.session(), earlier, repeatLine(options)));
+        print(options.json ? abLine(sink.history(), sink.session(), earlier, foretold)
+                           : abText(sink.history(), sink.session(), earlier, repeatLine(options), foretold));
     if (sink.history().began() && sink.info())
-        if (auto written = writeAbReports(options, *workbench, sink, earlier); !written) return written.error();
+        if (auto written = writeAbReports(options, *workbench, sink, earlier, foretold); !written) return written.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
@@ -186,7 +192,8 @@ void addAb(CLI::App& parent, Actions& actions) {
     ExperimentRequest& request = options->request;
     auto* command = parent.add_subcommand("ab", "Is B faster than A here, and how sure is that? Both take turns until it is known");
     options->both.add(*command);
-    options->both.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
+    options->both.addKey(*command, "data",
+                         "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->both.addKey(*command, "threads", "CPU threads; 0 = every core");
     const auto settings = [&](const char* name, std::vector<std::string>& into, const char* help) {
         return command->add_option(name, into, help)->type_name("KEY=VALUE ...");
@@ -197,10 +204,11 @@ void addAb(CLI::App& parent, Actions& actions) {
     const auto add = [command](const char* name, const char* unit, std::string& text, const char* help) {
         command->add_option(name, text, help)->type_name(unit)->capture_default_str()->take_last();
     };
-    add("--budget", "SECONDS", options->budget, "It ends when it is known, or after so long");
+    add("--budget", "SECONDS", options->budget, "It ends when it is known, or after so long, with what is captured to tell why");
     add("--delta", "PCT", options->delta, "Differences below this count as none");
     add("--seed", "N", options->seed, "Of the coins that order the turns");
-    add("--loss-after", "SECONDS", options->lossSeconds, "Then train both for so long with each of some seeds, and compare the losses; 0 = do not");
+    add("--loss-after", "SECONDS", options->lossSeconds,
+        "Then, beyond the budget, train both for so long with each of some seeds, and compare the losses; 0 = do not");
     add("--loss-seeds", "N", options->lossSeeds, "How many seeds that are");
     command
         ->add_option("--fail-if-slower", options->failIfSlower,

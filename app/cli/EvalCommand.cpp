@@ -106,7 +106,8 @@ void addEval(CLI::App& parent, Actions& actions) {
     addFromOption(*command, options->from);
     command
         ->add_option("--data", options->data,
-                     "kjv, generated, or a path: text, folder, .jsonl, .parquet, .bin; default: the part of its own data that the run validated on")
+                     "kjv, shakespeare, generated, or a path: text, folder, .jsonl, .parquet, .bin; default: the part of its own data that the run "
+                     "validated on")
         ->type_name("FILE")
         ->take_last();
     addDatabaseOption(*command, options->database);

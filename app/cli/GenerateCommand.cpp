@@ -29,7 +29,7 @@ struct GenerateOptions {
     // Texts, so that the range checks name the option.
     std::string tokens = "200", temperature = "0.8", topK = "0", topP = "1", seed = "1", threads = "0";
     std::string repetition = "1", frequency = "0", presence = "0";
-    bool json = false;
+    bool ignoreEnd = false, json = false;
 };
 
 // The lines of a file that are not empty.
@@ -79,6 +79,7 @@ Result<TextRequest> request(const GenerateOptions& options) {
     if (!good) return good.error();
     if (how.topP == 0) return makeError(ErrorCode::BadInput, "top-p cannot be 0: no token would be left; it takes a number above 0 up to 1.");
     how.stop = options.stop;
+    wanted.ignoreEnd = options.ignoreEnd;
     wanted.prompts = options.prompts;
     if (!options.promptFile.empty()) {
         if (!wanted.prompts.empty()) return makeError(ErrorCode::BadInput, "Prompts come from --prompt or from --prompts, not from both.");
@@ -183,6 +184,7 @@ void addGenerate(CLI::App& parent, Actions& actions) {
         ->check(notEmpty("--prompts"));
     add("--tokens", options->tokens, "How many tokens to write", "N");
     command->add_option("--stop", options->stop, "A text to end before; may be repeated")->type_name("TEXT")->allow_extra_args(false);
+    command->add_flag("--ignore-eos", options->ignoreEnd, "Write as many tokens as asked; else a text ends where the model writes <|endoftext|>");
     add("--temperature", options->temperature, "Below 1 surer, above 1 wilder; 0 = always the likeliest", "X");
     add("--top-k", options->topK, "Choose among the K likeliest; 0 = all", "K");
     add("--top-p", options->topP, "Choose among the likeliest that hold this share; 1 = all", "P");

@@ -121,8 +121,10 @@ Result<ExitCode> ladder(LadderOptions& options) {
         return ExitCode::Ok;
     }
     if (told) printError(cost + ofPairs + ".");
-    return runStudy(
-        *workbench, [&](EventSink& sink) { return workbench->startLadder(options.request, sink); }, options.json, options.reports);
+    return runStudy(*workbench, [&](EventSink& sink) { return workbench->startLadder(options.request, sink); },
+                    {.json = options.json,
+                     .reports = options.reports,
+                     .database = options.request.record ? std::optional(options.request.database) : std::nullopt});
 }
 
 }  // namespace
@@ -135,7 +137,8 @@ void addLadder(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("ladder", "Switches added one at a time: what does each give here, and all together?");
     command->add_option("LADDER", options->ladder, names + "or a YAML file: rungs of key=value")->type_name("NAME|FILE");
     options->base.add(*command);
-    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
+    options->base.addKey(*command, "data",
+                         "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
     command
         ->add_option("--budget", options->budget,
@@ -145,7 +148,7 @@ void addLadder(CLI::App& parent, Actions& actions) {
     command->add_flag("--no-leave-one-out", options->noLeaveOneOut, "Do not measure the top without each of its rungs");
     command->add_flag("--pairs", request.pairs, "Measure the top without each two of its rungs, too: do they give more together?");
     command->add_flag("--plan", options->plan, "Only say what would be measured, what cannot be and how long it takes");
-    command->add_option("--resume", options->resume, "Go on with a session's ladder: rungs that were measured are kept")
+    command->add_option("--resume", options->resume, "Go on with a session's ladder: rungs that were measured are kept, and say in which session")
         ->type_name("ID")
         ->take_last();
     command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();

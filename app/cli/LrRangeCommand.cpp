@@ -162,7 +162,8 @@ void addLrRange(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<LrRangeOptions>();
     auto* command = parent.add_subcommand("lr-range", "Find a learning rate: sweep it and read the curve of the loss");
     options->run.add(*command);
-    options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
+    options->run.addKey(*command, "data",
+                        "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->run.addKey(*command, "threads", "CPU threads; 0 = every core");
     const auto add = [command](const char* name, std::string& text, const char* help) {
         command->add_option(name, text, help)->type_name("VALUE")->capture_default_str()->take_last();

@@ -131,7 +131,17 @@ Status scheduleProfile(TrainOptions& options) {
 // Known before the run, and a run may take days: a checkpoint lies in its session's folder, and such a run has none.
 Status checkPlaceForCheckpoints(const TrainOptions& options) {
     const std::int64_t every = options.request.config.checkpointEvery;
-    if (!options.noRecord || every == 0) return {};
+    if (!options.noRecord) return {};
+    // It is on by default, and such a run says what that comes to; who asks for it by name wants one.
+    constexpr std::string_view kAtEnd = "checkpoint-at-end=";
+    std::string atEnd;
+    for (const std::string& word : options.run.words())
+        if (word.starts_with(kAtEnd)) atEnd = word;
+    if (!atEnd.empty() && options.request.config.checkpointAtEnd == "on")
+        return makeError(
+            ErrorCode::BadInput,
+            fmt::format("train --no-record makes no session to keep checkpoints in, and --set {} asks for one; leave out one of the two.", atEnd));
+    if (every == 0) return {};
     return makeError(ErrorCode::BadInput,
                      fmt::format("train --no-record makes no session to keep checkpoints in, and checkpoint-every is {}; leave out --no-record, "
                                  "or give --checkpoint-every 0.",
@@ -248,10 +258,11 @@ Result<ExitCode> train(TrainOptions& options) {
     const std::vector<std::string> ofOthers = others ? others->failures() : std::vector<std::string>();
     const bool shown = sink.finish(summary.why);
     std::optional<StoredForecast> forecast;
+    const std::string database = options.request.database.empty() ? defaultDatabasePath() : options.request.database;
     if (summary.session != 0)
-        if (auto kept = forecastOfSession(options.request.database.empty() ? defaultDatabasePath() : options.request.database, summary.session))
-            forecast = std::move(*kept);
-    print(options.json ? summaryLine(summary, forecast) : summaryText(summary, forecast));
+        if (auto kept = forecastOfSession(database, summary.session)) forecast = std::move(*kept);
+    const EarlierOfEach earlier = earlierOfEach(summary, database);
+    print(options.json ? summaryLine(summary, forecast, earlier) : summaryText(summary, forecast, earlier));
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
@@ -273,15 +284,18 @@ void addTrain(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("train", "Train a model and record the run");
     options->run.add(*command);
     options->run.addKey(*command, "steps", "Updates to make");
-    options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
+    options->run.addKey(*command, "data",
+                        "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->run.addKey(*command, "threads", "CPU threads; 0 = every core");
     options->run.addKey(*command, "validation", "Validate on the text or tokens at this path instead of the end of the data");
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
     options->run.addKey(*command, "keep", "Keep only so many of them, the newest; 0 = all");
     options->run.addFlag(*command, "keep-best", "on", "Keep the one with the lowest validation loss too");
+    options->run.addFlag(*command, "keep-zeros", "on",
+                         "With --resume or --init: weights of the blocks' matrices that are zero, as prune leaves them, stay zero");
     options->run.addKey(*command, "early-stopping", "End after so many validations in a row without a lower loss; 0 = never");
     addDatabaseOption(*command, request.database);
-    command->add_flag("--no-record", options->noRecord, "Store nothing");
+    command->add_flag("--no-record", options->noRecord, "Store nothing, nor the weights at the end");
     auto* resume =
         command->add_option("--resume", request.resume, "Go on from a checkpoint, by its folder or a file in it, or from a session's newest one")
             ->type_name("FILE|ID")

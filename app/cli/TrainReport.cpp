@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
 #include "app/cli/sessions/CaptureReport.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -14,9 +16,64 @@ namespace {
 
 constexpr std::size_t kCapturedRows = 20;  // sessions captures has them all
 
+// In a run it is one switch that takes turns; where it took others along, the sides have no other names than their letters.
+TurnsOfSwitch switchOf(const ExperimentAnswer& answer) {
+    return turnsOf(answer.began.configA, answer.began.configB).value_or(TurnsOfSwitch{"settings", std::string("A"), std::string("B"), {}});
+}
+
+const std::vector<EarlierAnswer>& earlierOf(const EarlierOfEach& earlier, std::size_t answer) {
+    static const std::vector<EarlierAnswer> kNone;
+    return answer < earlier.size() ? earlier[answer] : kNone;
+}
+
+std::string answerText(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>& earlier) {
+    const TurnsOfSwitch turns = switchOf(answer);
+    std::string text =
+        turnsSentence(answer.judged, answer.began.delta,
+                      {.id = turns.id, .from = toString(turns.from), .to = toString(turns.to), .changed = answer.changed, .same = answer.same});
+    if (!earlier.empty())
+        text += fmt::format(" Asked {} time{} before here, last in session {}: {}.", earlier.size(), earlier.size() == 1 ? "" : "s",
+                            earlier.front().session, judgedWords(earlier.front().judged, earlier.front().delta));
+    return printable(text) + "\n";
+}
+
+Json answerJson(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>& earlier) {
+    const ExperimentJudged& judged = answer.judged;
+    const TurnsOfSwitch turns = switchOf(answer);
+    Json before = Json::array();
+    for (const EarlierAnswer& one : earlier)
+        before.push_back(
+            {{"experiment", one.session}, {"verdict", one.judged.outcome}, {"ratio", number(one.judged.ratio)}, {"delta", number(one.delta)}});
+    return {{"switch", turns.id},
+            {"from", toJson(turns.from)},
+            {"to", toJson(turns.to)},
+            {"kept", toJson(answer.changed ? turns.to : turns.from)},
+            {"verdict", judged.outcome},
+            {"why", judged.why},
+            {"ratio", number(judged.ratio)},
+            {"low", bound(judged.low, judged.high, judged.low)},
+            {"high", bound(judged.low, judged.high, judged.high)},
+            {"pairs", judged.pairs},
+            {"discarded", judged.left},
+            {"floor", std::isfinite(judged.floor) ? number(judged.floor - 1) : Json(nullptr)},
+            {"delta", number(answer.began.delta)},
+            {"seconds", number(judged.seconds)},
+            {"earlier", before}};
+}
+
 }  // namespace
 
-std::string summaryText(const RunSummary& summary, const std::optional<StoredForecast>& forecast) {
+EarlierOfEach earlierOfEach(const RunSummary& summary, const std::string& database) {
+    EarlierOfEach all;
+    for (const ExperimentAnswer& answer : summary.answers) {
+        all.emplace_back();
+        if (summary.session == 0 || answer.began.question.empty()) continue;
+        if (auto found = earlierAnswers(database, answer.began.question, summary.session)) all.back() = std::move(*found);
+    }
+    return all;
+}
+
+std::string summaryText(const RunSummary& summary, const std::optional<StoredForecast>& forecast, const EarlierOfEach& earlier) {
     std::string text = summary.session != 0 ? fmt::format("session {} {}", summary.session, toString(summary.state)) : toString(summary.state);
     text += fmt::format(": {} step{}", format::count(summary.steps), summary.steps == 1 ? "" : "s");
     if (std::isfinite(summary.lossLast)) text += fmt::format(" · loss {:.4f} → {:.4f}", summary.lossFirst, summary.lossLast);
@@ -28,7 +85,7 @@ std::string summaryText(const RunSummary& summary, const std::optional<StoredFor
                         format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
     if (summary.state == RunState::Finished && !summary.why.empty()) text += summary.why + "\n";
     if (forecast && std::isfinite(forecast->measuredSeconds)) text += forecastOutcome(*forecast) + "\n";
-    for (const auto& judged : summary.judged) text += judgedSentence(judged) + "\n";
+    for (std::size_t i = 0; i < summary.answers.size(); ++i) text += answerText(summary.answers[i], earlierOf(earlier, i));
     for (const auto& capture : summary.captures) text += "\n" + captureTable(capture, kCapturedRows);
     return text;
 }
@@ -43,7 +100,7 @@ Json forecastJson(const std::optional<StoredForecast>& forecast) {
             {"error", number(forecast->measuredSeconds / forecast->seconds - 1)}};
 }
 
-std::string summaryLine(const RunSummary& summary, const std::optional<StoredForecast>& forecast) {
+std::string summaryLine(const RunSummary& summary, const std::optional<StoredForecast>& forecast, const EarlierOfEach& earlier) {
     Json all = {{"session", summary.session},
                 {"steps", summary.steps},
                 {"loss_first", nineDigits(summary.lossFirst)},
@@ -56,14 +113,7 @@ std::string summaryLine(const RunSummary& summary, const std::optional<StoredFor
                 {"peak_allocated_bytes", summary.peakAllocatedBytes}};
     if (summary.state == RunState::Finished && !summary.why.empty()) all["why"] = summary.why;
     all["forecast"] = forecastJson(forecast);
-    for (const auto& judged : summary.judged)
-        all["measured"].push_back({{"verdict", judged.outcome},
-                                   {"why", judged.why},
-                                   {"ratio", number(judged.ratio)},
-                                   {"low", number(judged.low)},
-                                   {"high", number(judged.high)},
-                                   {"pairs", judged.pairs},
-                                   {"seconds", number(judged.seconds)}});
+    for (std::size_t i = 0; i < summary.answers.size(); ++i) all["measured"].push_back(answerJson(summary.answers[i], earlierOf(earlier, i)));
     for (const auto& capture : summary.captures) all["captures"].push_back(toJson(capture));
     return line(all);
 }

@@ -51,8 +51,10 @@ Result<ExitCode> tune(TuneOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     if (auto writable = checkReports(options.reports); !writable) return writable.error();
-    return runStudy(
-        *workbench, [&](EventSink& sink) { return workbench->startTune(options.request, sink); }, options.json, options.reports);
+    return runStudy(*workbench, [&](EventSink& sink) { return workbench->startTune(options.request, sink); },
+                    {.json = options.json,
+                     .reports = options.reports,
+                     .database = options.request.record ? std::optional(options.request.database) : std::nullopt});
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ void addTune(CLI::App& parent, Actions& actions) {
     TuneRequest& request = options->request;
     auto* command = parent.add_subcommand("tune", "Which settings are fastest here? All that compute the same race; what won is measured anew");
     options->base.add(*command);
-    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
+    options->base.addKey(*command, "data",
+                         "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
     command
         ->add_option("--budget", options->budget,

@@ -74,6 +74,7 @@ Workplace::Workplace(const Options& options)
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::askOfFlip);
+    connect(&m_flips, &FlipWiring::compareRequested, &m_compare, &CompareWiring::ask);
     connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, [this](qint64 session) { m_compare.open(session); });
     connect(&m_sessions, &SessionsWiring::studyRequested, &m_ladder, &LadderWiring::open);
     connect(&m_ladder, &LadderWiring::guideRequested, &m_actions, &WindowActions::openGuide);
@@ -102,7 +103,7 @@ Workplace::Workplace(const Options& options)
     connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::take);
     connect(&m_actions, &WindowActions::demoRequested, &m_demo, &DemoWiring::record);
     connect(&m_actions, &WindowActions::importRequested, &m_import, &ImportWiring::choose);
-    connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
+    connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leaveAtOnce);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {
         if (isError) return m_running.say(sentence, true);
         m_stage.shown().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentence, 0}});

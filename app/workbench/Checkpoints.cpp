@@ -61,9 +61,9 @@ Result<RunConfig> withShapeOf(const std::string& weights, RunConfig config) {
     config.norm = shape->norm == NormKind::RmsNorm ? "rmsnorm" : "layernorm";
     config.positions = shape->positionKind == PositionKind::Rope ? "rope" : "learned";
     config.bias = shape->bias ? "on" : "off";
+    if (shape->positionKind == PositionKind::Learned || tellsItsModel(weights)) boundContext(config, shape->positions);
     if (!tellsItsModel(weights)) return config;
-    // The rest is theirs too: how far they see, and what their ids mean.
-    boundContext(config, shape->positions);
+    // The rest is theirs too: what their ids mean.
     const auto foreign = openForeignModel(weights);
     if (!foreign) return foreign.error();
     if (foreign->gpt2Ids) config.tokenizer = "gpt2";

@@ -27,8 +27,8 @@ Result<CheckpointInfo> inspectCheckpoint(const std::string& path);
 // The configuration of a session with every switch checked as --set checks it. `place`: what the sentence calls the session.
 Result<RunConfig> storedConfig(RunConfig config, const std::string& place);
 
-// The configuration with the model that files hold weights of: layers, heads, width, vocabulary and the options that they tell; of a folder of
-// Hugging Face's transformers and of llm.c's file also the tokenizer, and a context that their positions reach.
+// The configuration with the model that files hold weights of: layers, heads, width, vocabulary and the options that they tell, and a
+// context that their positions reach; of a folder of Hugging Face's transformers and of llm.c's file also the tokenizer.
 Result<RunConfig> withShapeOf(const std::string& weights, RunConfig config);
 // Whether files are of those two kinds, so that the model needs not be set to begin from them.
 bool tellsWholeModel(const std::string& weights);

@@ -113,6 +113,12 @@ private:
             if (request.init.empty() && request.config.init != kRandomWeights) request.init = request.config.init;
             if (!request.init.empty() && !request.engineElsewhere) request.config.init = std::filesystem::absolute(request.init, ignored).string();
             if (request.initPartial) request.config.initPartial = "on";
+            if (request.config.keepZeros == "on" && request.init.empty())
+                return makeError(
+                           ErrorCode::BadInput,
+                           "keep-zeros=on keeps what was pruned, and random weights have no zeros; begin with pruned weights (init) or go on from "
+                           "a pruned checkpoint.")
+                    .about(Subject::Kind::Key, "keep-zeros");
             return {};
         }
         if (request.engineElsewhere) return {};

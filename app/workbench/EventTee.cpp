@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "core/analysis/PairedVerdict.h"
 #include "core/analysis/RateDiagnosis.h"
 #include "core/analysis/Statistics.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
 
@@ -69,6 +71,8 @@ void EventTee::note(const Event& event) {
                        m_took.asBegun = false;
                        const std::int64_t before = batchShape(m_config).context;
                        m_config.switches[applied.id] = applied.to;
+                       if (isChosenByTurns(applied)) m_summary.answers.back().changed = true;
+                       m_flippedSince = true;
                        if (batchShape(m_config).context != before) m_curve.clear();  // longer contexts have other losses
                    },
                    [](const SwitchRefused&) {},
@@ -83,15 +87,35 @@ void EventTee::note(const Event& event) {
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
                    [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
-                   [](const ExperimentBegan&) {},
+                   [&](const ExperimentBegan& began) {
+                       m_asked = {.began = began, .judged = {}};
+                       m_flippedSince = false;
+                   },
                    [](const StudyBegan&) {},
                    [](const StudyRow&) {},
                    [&](const BlockDone&) { m_took.asBegun = false; },
                    [&](const ExperimentJudged& judged) {
-                       if (judged.over) m_summary.judged.push_back(judged);
+                       if (!judged.over) {
+                           m_asked.same += !judged.discarded && std::isfinite(judged.sameArm) ? 1 : 0;
+                           return;
+                       }
+                       // One that is told again, with what came behind it, is the same answer.
+                       const bool again = m_asked.judged.over;
+                       m_asked.judged = judged;
+                       if (again)
+                           m_summary.answers.back().judged = judged;
+                       else
+                           m_summary.answers.push_back(m_asked);
                    },
                },
                event);
+}
+
+// The run goes on with the value that was found faster. The event itself does not tell it from a person's flip but in the words of its note.
+bool EventTee::isChosenByTurns(const SwitchApplied& applied) const {
+    if (m_flippedSince || !m_asked.judged.over || m_asked.judged.outcome != toString(PairedOutcome::Faster)) return false;
+    const auto turns = turnsOf(m_asked.began.configA, m_asked.began.configB);
+    return turns && turns->id == applied.id && turns->from == applied.from && turns->to == applied.to;
 }
 
 std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {

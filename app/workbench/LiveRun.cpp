@@ -316,7 +316,7 @@ Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
     if (m_workers && m_request.name.empty()) info.name += fmt::format(" · {} workers", m_request.workers.size);
     info.notes = m_request.notes;
     info.tags = m_request.tags;
-    info.startedUnixMs = unixMillisecondsNow();
+    info.startedUnixMs = unixMillisecondsNow() - m_clock.now().ns / 1'000'000;  // the clock has run since the beginning of its preparation
     info.config = m_request.config;
     info.machine = m_registry->machine();
     describeStart(info, setup.state, setup.batches->corpus());
@@ -327,6 +327,11 @@ Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
 }
 
 Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::string>& notes) {
+    // The first worker alone keeps checkpoints. What goes on was let begin, and part of its plan lies there already.
+    const bool keepsThem = m_request.record && m_request.workers.rank == 0 && !goesOn();
+    const bool storesHere = m_request.keeper == nullptr || m_request.keeper->beside();
+    if (keepsThem && storesHere)
+        if (Status room = checkPlannedCheckpoints(m_request.config, setup.state, checkpointsBeside(database())); !room) return room;
     const Corpus& corpus = setup.batches->corpus();
     auto told = infoOf(setup);
     if (!told) return told.error();
@@ -337,6 +342,8 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
         if (!place) return place.error();
         session = place->session;
         m_checkpointFolder = place->checkpointFolder;
+        if (keepsThem && !storesHere && !m_checkpointFolder.empty())
+            if (Status room = checkPlannedCheckpoints(m_request.config, setup.state, m_checkpointFolder); !room) return room;
     }
     if (m_request.record && (m_request.keeper == nullptr || m_request.keeper->beside())) {
         std::optional<Recorder::GoneOn> before;
@@ -364,8 +371,9 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
             m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, *said});
     }
     for (const auto& note : notes) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, note});
-    if (!m_checkpointFolder.empty()) {
-        removeUnfinished(std::filesystem::path(m_checkpointFolder).parent_path().string());
+    if (!m_checkpointFolder.empty()) removeUnfinished(std::filesystem::path(m_checkpointFolder).parent_path().string());
+    // The first worker alone keeps checkpoints.
+    if (!m_checkpointFolder.empty() || (!m_request.record && m_request.workers.rank == 0)) {
         if (const auto planned = plannedCheckpoints(m_request.config, setup.state, m_checkpointFolder); !planned.sentence.empty())
             m_tee.publish(LogLine{m_clock.now(), setup.state.updates, planned.fits ? LogLevel::Info : LogLevel::Warning, planned.sentence});
     }

@@ -4,9 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/Format.h"
 #include "core/model/ParameterLayout.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/WeightsFile.h"
+#include "core/state/Zeros.h"
 #include "core/state/foreign/ForeignModel.h"
 
 namespace stepscope {
@@ -133,7 +135,9 @@ Result<std::shared_ptr<const Tokenizer>> tokenizerOfStart(const RunRequest& requ
     return tokenizerFromJson(stored.dump());
 }
 
-Result<StartingState> startingState(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads) {
+namespace {
+
+Result<StartingState> beginning(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads) {
     const auto seed = static_cast<std::uint64_t>(request.config.seed);
     if (!request.resume.empty()) return resumed(request, shape, corpus, threads);
     if (request.init.empty()) return StartingState{TrainState::initialise(shape, seed), {}};
@@ -141,7 +145,32 @@ Result<StartingState> startingState(const RunRequest& request, const GptConfig& 
     if (!loaded) return loaded.error();
     StartingState start{std::move(loaded->state), {}};
     if (!loaded->note.empty()) start.notes.push_back(std::move(loaded->note));
+    if (!tellsItsModel(request.init) && headsBeside(request.init) == 0)
+        start.notes.push_back(
+            fmt::format("Nothing tells how many heads the model of {} has; heads={} is taken, and another number would compute "
+                        "something else with the same weights.",
+                        request.init, shape.heads));
     if (auto note = noteOfIds(request, corpus); !note.empty()) start.notes.push_back(std::move(note));
+    return start;
+}
+
+}  // namespace
+
+Result<StartingState> startingState(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads) {
+    auto start = beginning(request, shape, corpus, threads);
+    if (!start || request.config.keepZeros != "on") return start;
+    const std::int64_t zeros = restMomentsOfZeros(start->state);
+    const std::string& from = request.resume.empty() ? request.init : request.resume;
+    // Random weights have none: steps that are only timed begin with such ones.
+    if (from.empty()) return start;
+    if (zeros == 0)
+        return makeError(
+                   ErrorCode::BadInput,
+                   fmt::format("keep-zeros=on keeps what was pruned, and none of the weights of {} is zero in the matrices of the blocks; prune "
+                               "them first, or leave out keep-zeros.",
+                               from))
+            .about(Subject::Kind::Key, "keep-zeros");
+    start->notes.push_back(fmt::format("{} of the weights in the blocks' matrices are zero and stay zero (keep-zeros).", format::count(zeros)));
     return start;
 }
 

@@ -44,13 +44,14 @@ LadderEngine ladderEngine(std::shared_ptr<const Registry> registry, const Ladder
         const auto catalogueA = registry->catalogue(*configA, planA->vocabulary), catalogueB = registry->catalogue(*configB, planB->vocabulary);
         std::string idle;
         for (const auto& key : differingKeys(*configA, *configB)) {
-            const auto noteIn = [&](const SwitchCatalogue& all) {
+            const auto idleIn = [&](const SwitchCatalogue& all) {
                 const auto found = std::ranges::find(all, key.key, &SwitchInfo::id);
-                return found == all.end() ? std::string() : found->note;
+                return found != all.end() && found->idle ? &*found : nullptr;
             };
-            const std::string note = saysNothingChanges(noteIn(catalogueB)) ? noteIn(catalogueB) : noteIn(catalogueA);
-            if (!saysNothingChanges(note)) return whyNotComparable(*configA, *configB, false);
-            idle += (idle.empty() ? "" : " ") + note;
+            const SwitchInfo* found = idleIn(catalogueB);
+            if (found == nullptr) found = idleIn(catalogueA);
+            if (found == nullptr) return whyNotComparable(*configA, *configB, false);
+            idle += (idle.empty() ? "" : " ") + found->note;
         }
         return idle;
     };

@@ -44,6 +44,7 @@ Result<WeightsLook> looked(const std::string& path, const RunConfig& config) {
     const auto opened = openForeignModel(path);
     if (!opened) return opened.error();
     WeightsLook look{.found = asFound(*shape, *opened), .problem = {}, .shaped = {}};
+    if (!opened->model && headsBeside(path) == 0) look.found += " Nothing tells how many heads it has: heads is taken as it is set.";
     const auto keys = otherKeys(config, *shaped);
     // How many heads there are no tensor tells, so nothing of other heads fits.
     const bool partial = config.initPartial == "on" && std::ranges::find(keys, "heads", &DifferingKey::key) == keys.end();

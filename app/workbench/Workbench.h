@@ -95,6 +95,14 @@ struct LadderRequest;  // StudyRequests.h
 struct LadderForecast;
 struct TuneRequest;
 
+// What a run measured in turns, and what came of it.
+struct ExperimentAnswer {
+    ExperimentBegan began;
+    ExperimentJudged judged;  // the last one; over
+    std::size_t same = 0;     // pairs that told something of a side beside itself
+    bool changed = false;     // the run went on with B's value
+};
+
 struct RunSummary {
     std::int64_t session = 0;
     RunState state = RunState::Failed;
@@ -111,7 +119,7 @@ struct RunSummary {
     std::int64_t keptStep = -1;             // of the newest checkpoint that was written; -1: none was
     std::int64_t skipped = 0;               // steps whose update fp16's overflow left out
     std::vector<CaptureDone> captures;
-    std::vector<ExperimentJudged> judged{};  // the answers of experiments, in their order; the last one may be of one that was cut off
+    std::vector<ExperimentAnswer> answers{};  // of experiments, in their order; the last one may be of one that was cut off
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.

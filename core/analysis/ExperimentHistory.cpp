@@ -10,6 +10,8 @@
 #include "core/analysis/PairedVerdict.h"
 #include "core/analysis/Statistics.h"
 #include "core/base/MemoryKind.h"
+#include "core/events/ConfigJson.h"
+#include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -22,6 +24,7 @@ void ExperimentHistory::add(const Event& event) {
     if (const auto* block = std::get_if<BlockDone>(&event)) m_blocks.push_back(*block);
     if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
         if (!judged->over) m_pairs.push_back(*judged);
+        if (judged->over && !m_decided) m_decided = judged->seconds;
         m_newest = *judged;
     }
 }
@@ -87,11 +90,16 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
     return facts;
 }
 
+double ExperimentHistory::measuringSeconds() const {
+    return m_decided ? *m_decided : m_newest ? m_newest->seconds : 0;
+}
+
 double ExperimentHistory::secondsToAskAgain() const {
     constexpr double kSpare = 1.5, kMost = 3600;  // pairs scatter a little more than they did
     const double had = m_began ? m_began->budgetSeconds : 0;
     if (!m_newest || !m_newest->over || m_newest->outcome != toString(PairedOutcome::Inconclusive) || !(m_newest->secondsToGo > 0)) return had;
-    return std::max(had, std::min(kMost, std::ceil(m_newest->seconds + kSpare * m_newest->secondsToGo)));
+    const double pairs = measuringSeconds() + kSpare * m_newest->secondsToGo;
+    return std::max(had, std::min(kMost, std::ceil(m_began && m_began->captures ? pairs * (1 + kCapturesOfPairs) : pairs)));
 }
 
 double ExperimentHistory::speedRatio() const {
@@ -149,6 +157,15 @@ double ExperimentHistory::lossDifference() const {
         if (std::isfinite(difference)) differences.push_back(other.arm == Arm::B ? difference : -difference);
     }
     return mean(differences);
+}
+
+std::string ExperimentHistory::whyNoLoss() const {
+    if (m_pairs.empty() || std::isfinite(lossDifference())) return {};
+    if (const auto a = configFromJson(m_began ? m_began->configA : ""), b = configFromJson(m_began ? m_began->configB : ""); a && b) {
+        const BatchShape ofA = batchShape(*a), ofB = batchShape(*b);
+        if (ofA.sequences != ofB.sequences || ofA.context != ofB.context || ofA.microBatches != ofB.microBatches) return "the batches differ";
+    }
+    return "no pair ended where both had trained as many tokens";
 }
 
 std::size_t ExperimentHistory::sameArmPairs() const {

@@ -12,6 +12,9 @@ namespace stepscope {
 
 struct Event;
 
+// What captures of both sides may take behind the pairs, of the time that the pairs have: with it they are within the budget that was asked for.
+constexpr double kCapturesOfPairs = 1.0 / 6;
+
 // Over the blocks that counted, pilot and left-out pairs excluded; unknown where nothing tells.
 struct SideFacts {
     std::int64_t blocks = 0, steps = 0, tokens = 0;
@@ -41,12 +44,15 @@ public:
     ExperimentHistory after(std::size_t pairs) const;
     SideFacts facts(Arm arm) const;
     double speedRatio() const;  // B's tokens a second over A's, of all steps that counted
+    // Seconds until nothing was left to decide; what newest() has beyond them went into captures and into losses at equal time.
+    double measuringSeconds() const;
     // Seconds to give the same question when it is asked again: those that it had, or, where they did not decide it and its pairs say how long it
     // takes, so many, an hour at most.
     double secondsToAskAgain() const;
     std::size_t sameArmPairs() const;  // that count and told something of a side beside itself
     // Mean of loss(B) - loss(A) at ends of pairs where both had trained as many tokens since they were made anew; unknown where they never had.
     double lossDifference() const;
+    std::string whyNoLoss() const;  // in a few words, where that is unknown and a pair was made; else empty
     // What its captured steps held when they held most, by kind and as far as it can be named, most first; empty where nothing was captured.
     std::vector<MemoryOwner> memoryAtPeak(Arm arm) const;
     // Why one of them is faster, of their captured steps and the measured times; without classes where either has none.
@@ -57,6 +63,7 @@ private:
     std::vector<BlockDone> m_blocks;
     std::vector<ExperimentJudged> m_pairs;
     std::optional<ExperimentJudged> m_newest;
+    std::optional<double> m_decided;  // seconds of the first that is over: those after it say the same, and more
     Waterfall m_waterfall;
     MemoryCurve m_memory;
 };

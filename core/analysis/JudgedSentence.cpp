@@ -27,6 +27,19 @@ std::string besideOthers(const WhyContext& context) {
                        context.others, context.others < 1.05 && context.others >= 0.95 ? "" : "s");
 }
 
+// A host that gives s % of the processors' time to somebody else makes steps s % longer. Where the sides' shares differ by as much as counts as
+// equal, that alone is a difference; where both lost five times as much, a fifth of it that falls on one of them is.
+constexpr double kStealOverDelta = 5;
+std::string besideHost(const WhyContext& context) {
+    const double apart = std::abs(context.stealOfA - context.stealOfB), mean = (context.stealOfA + context.stealOfB) / 2;
+    const double equal = context.delta * 100;
+    if (!(apart > equal) && !(mean > kStealOverDelta * equal)) return "";
+    return fmt::format(
+        " This machine is a virtual one, and its host gave {:.1f} % of the processors' time to somebody else during A's blocks and {:.1f} % during "
+        "B's{}; ask again when it gives less away.",
+        context.stealOfA, context.stealOfB, apart > equal ? ", which moves their ratio by about as much as these are apart" : "");
+}
+
 std::string percent(double ratio) {
     return fmt::format("{:.1f} %", std::abs(ratio - 1) * 100);
 }
@@ -76,6 +89,14 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
     return "";
 }
 
+std::string pairsSentence(const std::string& sides, const ExperimentJudged& judged, double delta) {
+    const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
+    std::string said =
+        fmt::format("{}: {}, in {} pair{} of blocks{}.", sides, judgedWords(judged, delta), judged.pairs, judged.pairs == 1 ? "" : "s", left);
+    if (!judged.why.empty()) said += " " + judged.why;
+    return said;
+}
+
 }  // namespace
 
 JudgedParts judgedParts(const ExperimentJudged& judged, double delta) {
@@ -105,12 +126,15 @@ ExperimentJudged turnedRound(ExperimentJudged judged) {
     return judged;
 }
 
-std::string judgedSentence(const ExperimentJudged& judged, double delta) {
-    const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
-    std::string said =
-        fmt::format("B beside A: {}, in {} pair{} of blocks{}.", judgedWords(judged, delta), judged.pairs, judged.pairs == 1 ? "" : "s", left);
-    if (!judged.why.empty()) said += " " + judged.why;
-    return said;
+std::string judgedSentence(const ExperimentJudged& judged, double delta, const std::string& sides) {
+    return pairsSentence(sides, judged, delta);
+}
+
+std::string turnsSentence(const ExperimentJudged& judged, double delta, const TurnsWords& turns) {
+    return pairsSentence(fmt::format("{} {} beside {}", turns.id, turns.to, turns.from), judged, delta) +
+           fmt::format(" A value beside itself here: {}.{} {} {} {}.", floorWords(judged.floor, turns.same),
+                       floorAdvice(judged.floor, judged.ratio, judged.outcome), turns.id, turns.changed ? "became" : "stayed",
+                       turns.changed ? turns.to : turns.from);
 }
 
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
@@ -118,6 +142,7 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     std::string why = context.broke.empty() ? whyAlone(verdict, context) : context.broke + " " + whyAlone(verdict, context);
     if (why.ends_with(' ')) why.pop_back();
     if (verdict.pairs > 0) why += besideOthers(context);
+    if (verdict.pairs > 0 && verdict.outcome == PairedOutcome::Inconclusive) why += besideHost(context);
     return why.starts_with(' ') ? why.substr(1) : why;
 }
 
@@ -153,6 +178,15 @@ std::string meansSentence(const ExperimentJudged& judged, double speedRatio, dou
         "machine "
         "was slow for a while weighs more in the first, and each pair counts alike in the second, which the verdict is of.",
         speedRatio, judged.ratio);
+}
+
+std::string foretoldSentence(double foretold, const std::string& basis, const ExperimentJudged& judged) {
+    if (!(foretold > 0) || !std::isfinite(foretold) || !(judged.ratio > 0) || !std::isfinite(judged.ratio) || judged.pairs == 0) return "";
+    std::string said = fmt::format("Foretold before it was measured: B {:.2f} times as fast as A{}; measured {:.2f}", foretold,
+                                   basis.empty() ? "" : " (from " + basis + ")", judged.ratio);
+    if (!(judged.low > 0) || !std::isfinite(judged.high)) return said + ".";
+    const bool held = judged.low <= foretold && foretold <= judged.high;
+    return said + fmt::format(" [{:.2f}, {:.2f}], which {} it.", judged.low, judged.high, held ? "holds" : "does not hold");
 }
 
 std::string floorWords(double floor, std::size_t same) {

@@ -7,6 +7,9 @@
 
 namespace stepscope {
 
+// What is done when the verdict stands and steps of both are captured, as Preparing says it.
+constexpr const char* kLookingWhy = "still looking at why: both sides are captured";
+
 // "faster by 12.3 %" and "[11.0 %, 13.6 %]"; where nothing is claimed there is no interval.
 struct JudgedParts {
     std::string verdict, interval;
@@ -18,8 +21,17 @@ std::string judgedWords(const ExperimentJudged& judged, double delta);
 // The same measurement, of A beside B.
 ExperimentJudged turnedRound(ExperimentJudged judged);
 
-// A whole sentence: the words above, on how many pairs, and why where it is inconclusive.
-std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01);
+// A whole sentence: the words above, on how many pairs, and why where it is inconclusive. sides: what is judged beside what.
+std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01, const std::string& sides = "B beside A");
+
+// Of two values of a switch that took turns within a run: the same by their names, what one of them said beside itself (`same` comparisons), and
+// which the run went on with.
+struct TurnsWords {
+    std::string id, from, to;  // of the switch; what the run had, and what took turns with it
+    bool changed = false;      // the run went on with `to`
+    std::size_t same = 0;
+};
+std::string turnsSentence(const ExperimentJudged& judged, double delta, const TurnsWords& turns);
 
 // What both sides learnt in equally long training, and whether what is faster per token shows there; empty where it was not asked.
 std::string equalTimeSentence(const ExperimentJudged& judged);
@@ -28,6 +40,9 @@ std::string equalTimeSentence(const ExperimentJudged& judged);
 // machine's slow stretches weigh more. Where the two are not alike, a sentence that says so; else empty. speedRatio: B's tokens a second over A's.
 std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta);
 
+// What had been foretold of B's speed as a multiple of A's, and from what, beside what was measured. Empty where nothing was, or no pair was made.
+std::string foretoldSentence(double foretold, const std::string& basis, const ExperimentJudged& judged);
+
 struct WhyContext {
     bool stopped = false;           // by a person, or because a side broke
     std::string broke;              // why no more steps could be made: a sentence; empty = they could
@@ -35,6 +50,8 @@ struct WhyContext {
     double leastSeconds = 0;        // what the least number of pairs would have taken; 0: unknown
     double delta = 0.01;
     double others = kUnknown;  // processors that other programs had during the counted pairs, on average
+    // Percent of the processors' time that a virtual machine's host gave to somebody else during each side's blocks that count.
+    double stealOfA = kUnknown, stealOfB = kUnknown;
 };
 // Why a verdict is inconclusive or what must be known beside it: one to three sentences, empty where nothing must be said.
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);

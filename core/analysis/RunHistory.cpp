@@ -82,7 +82,7 @@ void RunHistory::addStep(const StepDone& event) {
     m_steps.seconds.push_back(std::max(event.at.seconds(), before.seconds));
     m_steps.joules.push_back(std::max(joulesAt(m_steps.seconds.back()), before.joules));
 
-    const double ms = event.duration.milliseconds();
+    const double ms = event.duration.ns > 0 ? event.duration.milliseconds() : kUnknown;  // of an import whose log has no times
     const double rate = ms > 0 && event.tokens > 0 ? static_cast<double>(event.tokens) * 1000 / ms : kUnknown;
     m_steps.loss.append(event.loss);
     m_steps.smoothedLoss.append(event.loss);

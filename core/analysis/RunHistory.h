@@ -31,7 +31,7 @@ struct StepColumns {
     Column loss;
     CentredSmoothing smoothedLoss;
     Column learningRate, gradientNorm, lossScale;
-    Column stepMs, tokensPerSecond;
+    Column stepMs, tokensPerSecond;    // unknown where nobody knows how long the step took
     Column rateP10, rateP50, rateP90;  // tokens/s over the last kRateWindow steps
     std::array<SumColumn, kPhases> phaseMs;
     SumColumn otherMs;  // of the step but of no phase; never negative
@@ -58,7 +58,7 @@ struct RunNumbers {
     TimeNs elapsed;                 // of the last event
     double secondsLeft = kUnknown;  // remaining steps at the recent median, validation included
     double loss = kUnknown, smoothedLoss = kUnknown, validationLoss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown;
-    std::int64_t window = 0;  // steps that the next four are taken over
+    std::int64_t window = 0;  // steps that the next four are taken over: those whose times are known
     double stepMsMedian = kUnknown, stepMsP10 = kUnknown, stepMsP90 = kUnknown;
     double tokensPerSecond = kUnknown;  // median, as the time beside it: one slow step moves neither
     double cpuPct = kUnknown, gpuPct = kUnknown;
@@ -117,8 +117,9 @@ public:
     // What is known of a flip (its place in flips()) because its two values took turns right after it or right before it, with no other flip in
     // between. Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
     std::optional<JudgedTurns> turnsOfFlip(std::size_t flip) const;
-    // The newest flip is what two values in turns led to: the run took the one that was found faster, and nobody asked for the flip itself.
-    bool isNewestFlipChosenByTurns() const;
+    // The flip is what two values in turns led to: the run took the one that was found faster, and nobody asked for the flip itself.
+    bool isNewestFlipChosenByTurns() const { return !m_flips.empty() && isFlipChosenByTurns(m_flips.size() - 1); }
+    bool isFlipChosenByTurns(std::size_t flip) const;                          // its place in flips()
     bool measuring() const { return m_measuring && !m_replay; }                // two values of a live run take turns
     const std::optional<StateChanged>& state() const { return m_state; }       // the last one
     const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step

@@ -46,11 +46,13 @@ std::string RunHistory::detailOf(const Marker& marker) const {
     return detail;
 }
 
-bool RunHistory::isNewestFlipChosenByTurns() const {
-    if (m_flips.empty() || m_judged.empty()) return false;
-    const SwitchApplied& made = m_flips.back().flip;
-    const JudgedTurns& turns = m_judged.back();
-    return turns.judged.over && turns.judged.outcome == toString(PairedOutcome::Faster) && turns.flips + 1 == m_flips.size() && turns.id == made.id &&
+bool RunHistory::isFlipChosenByTurns(std::size_t flip) const {
+    // The newest measurement that was begun with no more flips than those before it.
+    const auto end = std::ranges::upper_bound(m_judged, flip, {}, &JudgedTurns::flips);
+    if (flip >= m_flips.size() || end == m_judged.begin()) return false;
+    const SwitchApplied& made = m_flips[flip].flip;
+    const JudgedTurns& turns = *(end - 1);
+    return turns.judged.over && turns.judged.outcome == toString(PairedOutcome::Faster) && turns.flips == flip && turns.id == made.id &&
            turns.from == made.from && turns.to == made.to;
 }
 
@@ -131,7 +133,7 @@ RunNumbers RunHistory::numbers(std::size_t window) const {
     ms.reserve(rows() - begin);
     rates.reserve(rows() - begin);
     for (std::size_t row = begin; row < rows(); ++row) {
-        ms.push_back(m_steps.stepMs[row]);
+        if (const double time = m_steps.stepMs[row]; std::isfinite(time)) ms.push_back(time);
         if (const double rate = m_steps.tokensPerSecond[row]; std::isfinite(rate)) rates.push_back(rate);
     }
     numbers.window = static_cast<std::int64_t>(ms.size());

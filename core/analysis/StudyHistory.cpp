@@ -1,8 +1,13 @@
 #include "core/analysis/StudyHistory.h"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "core/analysis/PairedVerdict.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -14,6 +19,16 @@ StudyRow withFiguresThatStand(StudyRow row) {
     if (row.state == study::kFailed || row.state == study::kSkipped)
         for (double* figure : {&row.ratio, &row.low, &row.high, &row.total, &row.totalLow, &row.totalHigh, &row.floor}) *figure = kUnknown;
     return row;
+}
+
+constexpr std::string_view kMeasuredIn = "Measured in session ", kByVersions = " by another version (", kEndOfVersions = ").";
+// As LadderCourse writes them.
+constexpr std::string_view kLeftOut = "Not measured: ", kMeasuresIt = "A larger budget measures it.";
+
+std::string timesWords(double ratio, double low, double high) {
+    const int digits = ratio < 10 ? 2 : 1;
+    if (!(low > 0 && std::isfinite(high))) return fmt::format("×{:.{}f}, no interval", ratio, digits);
+    return fmt::format("×{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", ratio, low, high, digits);
 }
 
 }  // namespace
@@ -89,6 +104,78 @@ double StudyHistory::measuredSeconds() const {
     for (const StudyRow& row : m_rows)
         if (std::isfinite(row.seconds)) all += row.seconds;
     return all;
+}
+
+KeptRow keptRow(const StudyRow& row) {
+    KeptRow kept{.why = row.why};
+    std::string_view rest = row.why;
+    if (!rest.starts_with(kMeasuredIn)) return kept;
+    rest.remove_prefix(kMeasuredIn.size());
+    const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), kept.session);
+    if (problem != std::errc() || kept.session <= 0) return {.why = row.why};
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (rest.starts_with(kByVersions)) {
+        const std::size_t close = rest.find(kEndOfVersions);
+        if (close == std::string_view::npos) return {.why = row.why};
+        kept.versions = rest.substr(kByVersions.size(), close - kByVersions.size());
+        rest.remove_prefix(close + 1);
+    }
+    if (!rest.starts_with('.')) return {.why = row.why};
+    rest.remove_prefix(rest.starts_with(". ") ? 2 : 1);
+    kept.why = rest;
+    return kept;
+}
+
+std::string keptWords(const KeptRow& kept) {
+    if (kept.session <= 0) return kept.why;
+    return fmt::format("{}{}{}.{}{}", kMeasuredIn, kept.session, kept.versions.empty() ? "" : fmt::format("{}{})", kByVersions, kept.versions),
+                       kept.why.empty() ? "" : " ", kept.why);
+}
+
+bool waitsForBudget(const StudyRow& row) {
+    return row.state == study::kSkipped && row.why.starts_with(kLeftOut) && row.why.ends_with(kMeasuresIt);
+}
+
+bool waitsForBudget(const StudyHistory& history) {
+    return std::ranges::any_of(history.rows(), [](const StudyRow& row) { return waitsForBudget(row); });
+}
+
+Arithmetic arithmeticOf(const StudyRow& row) {
+    return row.why.ends_with(kOtherArithmetic) ? Arithmetic::Other : row.why.ends_with(kSameArithmetic) ? Arithmetic::Same : Arithmetic::Unknown;
+}
+
+std::string searchLossSentence(const StudyHistory& history) {
+    const StudyRow* last = history.recommended();
+    if (last == nullptr) return "";
+    const std::string begin = "Loss at equal tokens, soon after the start: ";
+    if (!std::isfinite(last->loss)) return begin + "unknown.";
+    if (std::abs(last->loss) < 5e-5) return begin + "the same as with the present settings to four digits.";
+    return begin + fmt::format("{:.4f} {} than with the present settings.", std::abs(last->loss), last->loss < 0 ? "lower" : "higher");
+}
+
+std::string studyHeadline(const StudyHistory& history) {
+    if (!history.began()) return "";
+    if (history.began()->kind != "ladder") {
+        const StudyRow* last = history.find(study::kFinal);
+        if (last == nullptr || last->state == study::kWaiting || last->state == study::kRunning || last->state == study::kFailed) return "";
+        if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive)) return "nothing recommended";
+        if (history.recommended() == nullptr) return "recommended: the present settings";
+        return fmt::format("recommended: {}, {}", last->settings, timesWords(last->ratio, last->low, last->high));
+    }
+    const StudyRow* top = history.find(study::kTop);
+    if (top != nullptr && top->state == study::kMeasured && std::isfinite(top->ratio))
+        return fmt::format("the top is {} as fast as the bottom", timesWords(top->ratio, top->low, top->high));
+    const StudyRow* newest = nullptr;
+    for (const StudyRow& row : history.rows())
+        if (row.role == study::kRung && row.state == study::kMeasured && std::isfinite(row.total)) newest = &row;
+    if (newest == nullptr) return "";
+    return fmt::format("up to {}: {} as fast as the bottom", newest->name, timesWords(newest->total, newest->totalLow, newest->totalHigh));
+}
+
+std::string intervalMethod(bool finalLook) {
+    return fmt::format(
+        "a self-normalised confidence sequence on the logarithm of the ratio of both times per token (de la Peña 1999; Howard et al. 2020){}",
+        finalLook ? ", with one look by Student's t over the pairs (Efron 1969) when the time is spent" : "");
 }
 
 }  // namespace stepscope

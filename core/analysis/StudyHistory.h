@@ -1,8 +1,9 @@
 // StudyHistory: a ladder or a search for the fastest settings summed up from its events, live or stored: what was asked, and the newest of every row
-// of its table. One thread.
+// of its table; and what of it the command line, reports and the window say in the same words. One thread.
 #pragma once
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
@@ -40,6 +41,36 @@ private:
     bool m_taken = true;                                            // the newest experiment's are in it, or there is none
     std::size_t m_kept = 0;                                         // pairs in it
 };
+
+// A row that an earlier session of the same ladder measured. It is stored as the beginning of the row's `why`, so that every session that goes on
+// from there says it too.
+struct KeptRow {
+    std::int64_t session = 0;  // 0: it was measured in its own
+    std::string versions{};    // that measured it, where they are not those of the rows measured here; else empty
+    std::string why{};         // of the row, without that
+};
+KeptRow keptRow(const StudyRow& row);
+std::string keptWords(const KeptRow& kept);  // the whole of it, as a row's `why`
+
+// Whether the measurement is left out for want of time: going on with the ladder measures it.
+bool waitsForBudget(const StudyRow& row);
+bool waitsForBudget(const StudyHistory& history);
+
+// What the winner of a search says of how it computes, at the end of its `why`.
+enum class Arithmetic { Unknown, Same, Other };  // beside the present settings; Unknown: searches of earlier versions did not ask
+constexpr const char* kSameArithmetic = "It computes the same as the present settings, up to rounding.";
+constexpr const char* kOtherArithmetic = "Other arithmetic than the present settings: the loss may move.";
+Arithmetic arithmeticOf(const StudyRow& row);
+
+// "Loss at equal tokens, soon after the start: 0.0012 lower than with the present settings." Of what a search recommends; empty where it does not.
+std::string searchLossSentence(const StudyHistory& history);
+
+// What it came to, beside other studies of the same question: "the top is ×2.10 [1.98, 2.23] as fast as the bottom", "recommended: amp=bf16, ×1.31
+// [1.22, 1.41]". Empty where it came to nothing.
+std::string studyHeadline(const StudyHistory& history);
+
+// How the interval of an experiment is made, as a part of a sentence. finalLook: ExperimentBegan has it.
+std::string intervalMethod(bool finalLook);
 
 // What a stranger's file may hold beyond this is left out.
 constexpr std::int64_t kMostStudyRows = 2000;

@@ -50,8 +50,9 @@ ConfigKey wordKey(std::string id, std::string title, std::string section, std::s
 std::vector<ConfigKey> allKeys() {
     using C = RunConfig;
     return {
-        wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl (packed as .zst too), .parquet or .bin tokens",
-                &C::data, {}),
+        wordKey("data", "Data", "data",
+                "kjv, shakespeare, generated, random, or a path to text, a folder, .jsonl (packed as .zst too), .parquet or .bin tokens", &C::data,
+                {}),
         wordKey("tokenizer", "Tokenizer", "data", "how text becomes tokens", &C::tokenizer, {"byte", "char", "gpt2"}),
         realKey("validation-fraction", "Validation share", "data", "share of the text, from its end, that is never trained on",
                 &C::validationFraction, 0.0, 0.5),
@@ -97,6 +98,9 @@ std::vector<ConfigKey> allKeys() {
         realKey("epsilon", "Epsilon", "schedule", "AdamW's denominator floor", &C::epsilon, 0.0, 1.0),
         integerKey("scale-growth", "Loss scale grows after", "schedule", "fp16 only: steps without overflow before the loss scale doubles",
                    &C::lossScaleGrowth, 1, kMany),
+        wordKey("keep-zeros", "Keep zeros", "schedule",
+                "on: weights of the blocks' matrices that are zero, as pruning leaves them, get no gradient and stay zero", &C::keepZeros,
+                {"off", "on"}),
         integerKey("seed", "Seed", "loop", "of weights and batches", &C::seed, 0, kMany),
         integerKey("threads", "Threads", "loop", "CPU threads of the operations; 0 = every core", &C::threads, 0, 1024),
         integerKey("validation-tokens", "Validation tokens", "loop",
@@ -189,6 +193,12 @@ Status checkConfig(const RunConfig& config) {
                          "early-stopping waits for a lower validation loss, and validation-fraction is 0; set it above 0, give validation a path or "
                          "set early-stopping to 0.")
             .about(Subject::Kind::Key, "early-stopping");
+    if (config.keepZeros == "on" && config.epsilon == 0)
+        return makeError(
+                   ErrorCode::BadInput,
+                   "keep-zeros gives weights no gradient, and with epsilon=0 AdamW divides nothing by nothing there; set epsilon above 0 or leave "
+                   "out keep-zeros.")
+            .about(Subject::Kind::Key, "keep-zeros");
     if (config.separator == "endoftext" && config.tokenizer != "gpt2")
         return makeError(ErrorCode::BadInput,
                          fmt::format("separator=endoftext is a token of GPT-2's vocabulary, and tokenizer={} has none such; choose tokenizer=gpt2 or "

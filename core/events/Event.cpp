@@ -48,11 +48,6 @@ const char* toString(SessionKind kind) {
     SS_CHECK(false);
 }
 
-bool saysNothingChanges(const std::string& note) {
-    // The words of the switches' own sentences; EveryValueTest holds every one of them to what a run shows.
-    return note.find("does nothing") != std::string::npos || note.find("adds no row") != std::string::npos;
-}
-
 const char* toString(SwitchGroup group) {
     switch (group) {
         case SwitchGroup::Device:

@@ -19,7 +19,7 @@ struct RunConfig {
     std::string preset = "tiny-cpu";
 
     // text
-    std::string data = "kjv";        // kjv | generated | random | a path: .txt, folder, .jsonl, either as .zst, .bin
+    std::string data = "kjv";        // kjv | shakespeare | generated | random | a path: .txt, folder, .jsonl, either as .zst, .bin
     std::string tokenizer = "byte";  // byte | char | gpt2
     double validationFraction = 0.1;
     std::string validation = "split";      // split: the end of the data; or a path, read as data is
@@ -53,6 +53,7 @@ struct RunConfig {
     double beta2 = 0.95;
     double epsilon = 1e-8;
     std::int64_t lossScaleGrowth = 2000;  // fp16: clean steps before the loss scale doubles
+    std::string keepZeros = "off";        // off | on: weights of the blocks' matrices that are zero, as pruning leaves them, stay zero
 
     // the loop
     std::int64_t seed = 1;

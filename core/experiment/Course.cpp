@@ -145,6 +145,12 @@ void Course::done(const BlockTimes& times) {
             m_othersSeconds += others * length;
             m_lookedSeconds += length;
         }
+        for (const Block& block : {first, second}) {
+            if (!std::isfinite(block.times.stealPct)) continue;
+            const double seconds = block.times.turnSeconds + block.times.seconds;
+            m_stolen[armPlace(block.arm)] += block.times.stealPct * seconds;
+            m_stealLooked[armPlace(block.arm)] += seconds;
+        }
         if (m_before && m_before->arm == first.arm) {
             pair.sameArm = std::log(m_before->perToken / first.perToken());
             pair.sameArmTurned = coin(kSignCoin, m_pairs.size());
@@ -340,6 +346,11 @@ double Course::secondsACountedPair() const {
     if (!m_plan) return 0;
     const auto counted = static_cast<double>(std::max<std::ptrdiff_t>(1, std::ranges::count(m_pairs, false, &BlockPair::discarded)));
     return std::max(m_plan->pairSeconds, (m_elapsed - m_plannedAt) / counted);
+}
+
+double Course::stealMeanwhile(Arm arm) const {
+    const double looked = m_stealLooked[armPlace(arm)];
+    return looked > 0 ? m_stolen[armPlace(arm)] / looked : kUnknown;
 }
 
 double Course::leastBudget() const {

@@ -44,13 +44,14 @@ struct BlockOrder {
 };
 
 struct BlockTimes {
-    std::vector<double> steps;  // seconds of each step that counted; at least one
-    double seconds = 0;         // of them together, with what lay between
-    std::int64_t tokens = 0;    // that they trained; those of an update that fp16 left out are none
-    double turnSeconds = 0;     // everything before the first of them: turn, warm-up, rebuilding
-    double rebuildSeconds = 0;  // the part of it that rebuilding took
-    double others = kUnknown;   // processors that other processes had, from the turn to the end, on average
-    double elapsed = 0;         // seconds of the experiment at the block's end
+    std::vector<double> steps;   // seconds of each step that counted; at least one
+    double seconds = 0;          // of them together, with what lay between
+    std::int64_t tokens = 0;     // that they trained; those of an update that fp16 left out are none
+    double turnSeconds = 0;      // everything before the first of them: turn, warm-up, rebuilding
+    double rebuildSeconds = 0;   // the part of it that rebuilding took
+    double others = kUnknown;    // processors that other processes had, from the turn to the end, on average
+    double stealPct = kUnknown;  // of this process's processors, what a virtual machine's host gave to somebody else meanwhile
+    double elapsed = 0;          // seconds of the experiment at the block's end
 };
 
 // What the pilot fixed.
@@ -88,6 +89,8 @@ public:
     double secondsACountedPair() const;
     // Processors that other programs had during the pairs that count, on average; unknown where nobody looked.
     double othersMeanwhile() const { return m_lookedSeconds > 0 ? m_othersSeconds / m_lookedSeconds : kUnknown; }
+    // Percent of the processors' time that the host gave to somebody else during an arm's blocks that count, on average; unknown where nobody looked.
+    double stealMeanwhile(Arm arm) const;
     // Seconds that would have been enough for the least number of pairs, from the beginning, where nothing else uses the machine. Once there is a
     // plan it is as long as it is; before that it is guessed from the pilot's pairs, and 0 without one.
     double leastBudget() const;
@@ -125,6 +128,7 @@ private:
     double m_elapsed = 0, m_rebuildSeconds = 0;
     double m_plannedAt = 0;  // m_elapsed when the pilot was over
     double m_othersSeconds = 0, m_lookedSeconds = 0;
+    std::array<double, 2> m_stolen{}, m_stealLooked{};  // percent times seconds, and seconds
     bool m_over = false, m_stopped = false, m_spent = false;
 };
 

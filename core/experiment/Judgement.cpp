@@ -37,6 +37,8 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
         judged.pilotMad = plan->mad;
         judged.othersLimit = plan->othersLimit;
         context.others = course.othersMeanwhile();
+        context.stealOfA = course.stealMeanwhile(Arm::A);
+        context.stealOfB = course.stealMeanwhile(Arm::B);
         judged.pilotPairs = static_cast<std::int64_t>(plan->pilotPairs);
         judged.pairsARebuild = plan->pairsARebuild;
         judged.secondsToGo = context.secondsToGo = verdict.pairsToGo * course.secondsACountedPair();

@@ -109,16 +109,23 @@ void addWhy(Document& document, const WaterfallResult& why) {
         why.stepsA, why.stepsB, format::milliseconds(why.capturedA), format::milliseconds(why.capturedB), why.nsARecord, why.scale)});
 }
 
+// A stranger's file may hold any numbers.
+std::int64_t groupOf(std::int64_t rebuild, std::int64_t first) {
+    return first >= 0 && rebuild >= first ? rebuild - first : 0;
+}
+
 }  // namespace
 
 PairPicture pictureOf(const std::vector<ExperimentJudged>& pairs, double delta, const std::string& aboveOne, const std::string& belowOne) {
     PairPicture picture{.dots = {}, .delta = delta, .aboveOne = aboveOne, .belowOne = belowOne};
+    // The pilot had instances of its own, which count for nothing: groups begin with those of the first pair.
+    const std::int64_t first = pairs.empty() ? 0 : pairs.front().rebuild;
     for (const ExperimentJudged& pair : pairs) {
         if (picture.dots.size() == kMostDots) break;
         if (!std::isfinite(pair.difference)) continue;
         const bool bounded = std::isfinite(pair.low) && pair.low > 0 && std::isfinite(pair.high);
-        picture.dots.push_back(
-            {std::exp(pair.difference), pair.discarded, static_cast<long>(pair.rebuild), bounded ? pair.low : 0, bounded ? pair.high : 0});
+        picture.dots.push_back({std::exp(pair.difference), pair.discarded, static_cast<long>(groupOf(pair.rebuild, first)), bounded ? pair.low : 0,
+                                bounded ? pair.high : 0});
     }
     return picture;
 }
@@ -154,9 +161,12 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         document.blocks.push_back(Paragraph{
             fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "
                         "with both made "
-                        "anew {} times, in {:.0f} s.",
-                        judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left, judged.rebuilds, judged.seconds)});
+                        "anew {}, in {:.0f} s.",
+                        judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left,
+                        judged.rebuilds == 1 ? "once" : fmt::format("{} times", judged.rebuilds), history.measuringSeconds())});
     if (std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty())
+        document.blocks.push_back(Paragraph{std::move(said)});
+    if (std::string said = foretoldSentence(facts.foretold, facts.foretoldBasis, judged); !said.empty())
         document.blocks.push_back(Paragraph{std::move(said)});
     document.blocks.push_back(
         Paragraph{fmt::format("A side beside itself in this experiment: {}.{}", floorWords(judged.floor, history.sameArmPairs()),
@@ -179,6 +189,8 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
                                       ? "the same to four digits"
                                       : fmt::format("that of B is {:.4f} {} on average", std::abs(loss), loss < 0 ? "lower" : "higher");
         document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start.{}", apart, asked)});
+    } else if (const std::string unknown = history.whyNoLoss(); !unknown.empty()) {
+        document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: unknown ({}).", unknown)});
     }
     if (!began.comparison.empty()) document.blocks.push_back(Paragraph{began.comparison});
     if (began.swapped) document.blocks.push_back(Paragraph{"One State at a time was in the device's memory: both did not fit."});

@@ -20,6 +20,8 @@ struct ExperimentFacts : ReportFacts {
     std::vector<Differing> keys;
     std::int64_t trainTokens = 0;
     std::vector<std::string> earlier;  // answers to the same question, a sentence each
+    double foretold = kUnknown;        // B's speed as a multiple of A's, as it was predicted before, and from what
+    std::string foretoldBasis;
 };
 
 Document experimentReport(const ExperimentHistory& history, const ExperimentFacts& facts);

@@ -69,8 +69,11 @@ void addReasons(Document& document, const StudyHistory& history, std::initialize
 // Of each row that pairs stand behind, every one of them.
 void addPairs(Document& document, const StudyHistory& history) {
     bool any = false;
+    std::string elsewhere;
     for (const StudyRow& row : history.rows()) {
         const auto& pairs = history.pairsOf(row);
+        if (const KeptRow kept = keptRow(row); kept.session > 0 && row.pairs > 0)
+            elsewhere += fmt::format("{}{} in session {}", elsewhere.empty() ? "" : ", ", row.name, kept.session);
         if (pairs.empty()) continue;
         if (!std::exchange(any, true)) {
             document.blocks.push_back(Heading{"Every pair"});
@@ -81,6 +84,13 @@ void addPairs(Document& document, const StudyHistory& history) {
         document.blocks.push_back(pictureOf(pairs, history.began()->delta, lacks ? "above 1: faster with it" : "above 1: faster",
                                             lacks ? "below 1: slower with it" : "below 1: slower"));
     }
+    if (!elsewhere.empty()) document.blocks.push_back(Paragraph{"Rows that an earlier session measured have their pairs there: " + elsewhere + "."});
+}
+
+void addEarlier(Document& document, const std::vector<std::string>& earlier) {
+    if (earlier.empty()) return;
+    document.blocks.push_back(Heading{fmt::format("Asked {} time{} before", earlier.size(), earlier.size() == 1 ? "" : "s")});
+    for (const std::string& answer : earlier) document.blocks.push_back(Paragraph{answer});
 }
 
 void addLadder(Document& document, const StudyHistory& history) {
@@ -130,11 +140,10 @@ void addLadder(Document& document, const StudyHistory& history) {
     document.blocks.push_back(Heading{"How it was measured"});
     document.blocks.push_back(Paragraph{fmt::format(
         "Each × is an experiment of its own: two programs take turns in blocks of steps, a coin (seed {}) decides which begins each pair, and the "
-        "interval is a self-normalised confidence sequence on the logarithm of the ratio of both times per token{}. Floor: what a side beside itself "
+        "interval is {}. Floor: what a side beside itself "
         "said there. All intervals of this page hold together at {:.0f} %. A ratio within ±{:g} % counts as equal. Loss: beside the rung below at "
         "equal tokens, soon after the start. {:.0f} s of measuring.",
-        began.seed, began.finalLook ? ", with one look by Student's t when the time is spent" : "", (1 - began.alpha) * 100, began.delta * 100,
-        history.measuredSeconds())});
+        began.seed, intervalMethod(began.finalLook), (1 - began.alpha) * 100, began.delta * 100, history.measuredSeconds())});
 }
 
 void addSearch(Document& document, const StudyHistory& history) {
@@ -153,6 +162,7 @@ void addSearch(Document& document, const StudyHistory& history) {
         document.blocks.push_back(Verdict{fmt::format("Recommended: {}. Beside the present settings {} as fast, measured anew.", last->settings,
                                                       times(last->ratio, last->low, last->high)),
                                           isRatio(last->low) && last->low > 1 ? Verdict::Tone::Good : Verdict::Tone::Neutral});
+    if (const std::string loss = searchLossSentence(history); !loss.empty()) document.blocks.push_back(Paragraph{loss});
     if (last != nullptr && !last->why.empty()) document.blocks.push_back(Paragraph{last->why});
     if (last != nullptr && std::isfinite(last->floor))
         document.blocks.push_back(Paragraph{fmt::format("A side beside itself in that experiment: ±{:.2f} %.{}", (last->floor - 1) * 100,
@@ -184,8 +194,8 @@ void addSearch(Document& document, const StudyHistory& history) {
         "by "
         "itself; steps are of each row's newest block, at "
         "different times, and compare nothing. The race's own figures favour its winner, so only the interval of the fresh experiment at its end "
-        "counts ({:.0f} %). {:.0f} s in all.",
-        history.began()->seed, (1 - history.began()->alpha) * 100, history.seconds())});
+        "counts ({:.0f} %): {}. {:.0f} s in all.",
+        history.began()->seed, (1 - history.began()->alpha) * 100, intervalMethod(history.began()->finalLook), history.seconds())});
 }
 
 }  // namespace
@@ -206,6 +216,7 @@ Document studyReport(const StudyHistory& history, const StudyFacts& facts) {
     else
         addSearch(document, history);
     addMachine(document, facts);
+    addEarlier(document, facts.earlier);
     addRepeat(document, facts);
     if (!facts.ladderFile.empty()) {
         document.blocks.push_back(Paragraph{"Where that line names ladder.yaml, save this as that file:"});

@@ -1,13 +1,44 @@
 #include "core/train/CheckpointKeeper.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "core/events/Event.h"
 
 namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An empty file beside what a checkpoint holds: a person asked for this one.
+constexpr const char* kAskedFor = "asked-for";
+
+// In a session's folder, by their step: those up to one.
+std::map<std::int64_t, std::string> writtenUpTo(const std::string& folder, std::int64_t last) {
+    constexpr std::string_view kStep = "step-";
+    std::map<std::int64_t, std::string> all;
+    std::error_code problem;
+    for (fs::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+        const std::string name = at->path().filename().string();
+        if (!name.starts_with(kStep)) continue;
+        std::int64_t step = -1;
+        const char* stop = name.data() + name.size();
+        const auto [read, wrong] = std::from_chars(name.data() + kStep.size(), stop, step);
+        if (wrong == std::errc{} && read == stop && step >= 0 && step <= last) all[step] = at->path().string();
+    }
+    return all;
+}
+
+}  // namespace
 
 std::int64_t freeSpaceAt(std::filesystem::path folder) {
     std::error_code problem;
@@ -18,7 +49,27 @@ std::int64_t freeSpaceAt(std::filesystem::path folder) {
 }
 
 CheckpointKeeper::CheckpointKeeper(Setup setup, const RunConfig& config)
-    : m_setup(std::move(setup)), m_retention(config.keep, config.keepsBest()), m_keepNewest(config.keep) {}
+    : m_setup(std::move(setup)), m_retention(config.keep, config.keepsBest()), m_keepNewest(config.keep), m_keepsBest(config.keepsBest()) {}
+
+void CheckpointKeeper::found(const std::string& path, std::int64_t step) {
+    m_newest = path;
+    m_keptAt = step;
+    if (m_keepsBest || m_keepNewest == 0 || !hasFolder()) return;
+    for (const auto& [at, one] : writtenUpTo(m_setup.folder, step)) {
+        std::error_code problem;
+        if (fs::exists(fs::path(one) / kAskedFor, problem)) m_retention.protect(one);
+        const auto over = m_retention.add(one, kUnknown);
+        m_over.insert(m_over.end(), over.begin(), over.end());
+    }
+}
+
+void CheckpointKeeper::protectNewest() {
+    m_retention.protect(m_newest);
+    // Where it is of a path that a person named it is nobody's to remove.
+    if (!hasFolder() || fs::path(m_newest).parent_path() != fs::path(m_setup.folder)) return;
+    const int file = ::open((fs::path(m_newest) / kAskedFor).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0) ::close(file);
+}
 
 CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path,
                                               const FloatMoments* moments) {
@@ -51,7 +102,9 @@ CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const Run
 
 // Of what cannot be removed nothing is said: its disk may be full or gone.
 void CheckpointKeeper::retain(std::int64_t step, double validationLoss) {
-    for (const auto& path : m_retention.add(m_newest, validationLoss))
+    auto gone = std::exchange(m_over, {});
+    std::ranges::move(m_retention.add(m_newest, validationLoss), std::back_inserter(gone));
+    for (const auto& path : gone)
         if (removeCheckpoint(path)) log(step, LogLevel::Info, fmt::format("The checkpoint {} is removed: keep={}.", path, m_keepNewest));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/data/Corpus.h"
 #include "core/events/EventSink.h"
@@ -32,12 +33,10 @@ public:
     Kept keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path = {}, const FloatMoments* moments = nullptr);
     // The newest one was due: older ones go as `keep` says. validationLoss: of its step; unknown = nobody validated it.
     void retain(std::int64_t step, double validationLoss);
-    // One of this session that a process before this one has written, of this step: the State came from it.
-    void found(const std::string& path, std::int64_t step) {
-        m_newest = path;
-        m_keptAt = step;
-    }
-    void protectNewest() { m_retention.protect(m_newest); }  // a person asked for it
+    // One of this session that a process before this one has written, of this step: the State came from it. It and those before it in the session's
+    // folder go in their turn, but for what a person asked for; with `keep-best` all of them stay, as nobody knows here which one is the best.
+    void found(const std::string& path, std::int64_t step);
+    void protectNewest();  // a person asked for it: it stays, also where another process goes on with the session
 
     bool hasFolder() const { return !m_setup.folder.empty(); }
     const std::string& newest() const { return m_newest; }    // empty = none
@@ -51,6 +50,8 @@ private:
     Setup m_setup;
     CheckpointRetention m_retention;
     std::int64_t m_keepNewest;
+    bool m_keepsBest;
+    std::vector<std::string> m_over;  // of those found, more than are kept: they go once a newer one is there
     std::string m_newest, m_earlier;
     std::int64_t m_keptAt = -1;
 };

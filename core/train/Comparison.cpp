@@ -66,7 +66,10 @@ ComparisonOutcome Comparison::run() {
         }
         if (outcome.state != RunState::Finished) break;
     }
-    // The verdict stands, whatever becomes of a part that comes behind it: why there is none of that is told beside it.
+    // The verdict stands, whatever becomes of a part that comes behind it: who waits has it now, and it is kept where this program is killed
+    // meanwhile. Why there is none of that part is told beside it.
+    const bool captures = m_setup.whyWindows > 0 && !m_course.pairs().empty(), learns = m_setup.lossSeconds > 0;
+    if (outcome.state == RunState::Finished && (captures || learns)) judge(true);
     const auto then = [&](const char* what, auto part) -> Status {
         if (outcome.state != RunState::Finished) return {};
         Status done;
@@ -84,15 +87,17 @@ ComparisonOutcome Comparison::run() {
                                           done.error().code, done.error().subject});
         return done;
     };
-    if (m_setup.whyWindows > 0 && !m_course.pairs().empty())
-        static_cast<void>(then("Nothing was captured that would say why:", [this] { return captureBoth(); }));
+    if (captures) static_cast<void>(then("Nothing was captured that would say why:", [this] { return captureBoth(); }));
     // Memory comes back before anybody is told that it is over.
     for (Instance& instance : m_instances) instance = {};
     m_shared = {};
     m_ballast = at::Tensor();
     for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
     Status learnt;
-    if (m_setup.lossSeconds > 0) learnt = then("The losses at equal time are not known:", [this] { return learnFor(m_equalTime); });
+    if (learns) {
+        learnt = then("The losses at equal time are not known:", [this] { return learnFor(m_equalTime); });
+        m_equalTime.seconds = m_setup.lossSeconds;
+    }
     judge(true, learnt ? std::string() : learnt.error().sentence);
     return outcome;
 }
@@ -122,9 +127,10 @@ void Comparison::judge(bool over, const std::string& beside) {
     ExperimentJudged judged = judgementOf(m_course, over, m_broke);
     judged.at = m_setup.clock->now();
     judged.step = m_newestStep;
-    if (over && m_setup.lossSeconds > 0) {
+    // What comes behind the pairs takes time as well.
+    if (over) judged.seconds = std::max(judged.seconds, (judged.at - m_begin).seconds());
+    if (over && m_equalTime.seconds > 0) {
         judged.equalTime = m_equalTime;
-        judged.equalTime.seconds = m_setup.lossSeconds;
         judged.why += std::string(judged.why.empty() ? "" : " ") + equalTimeSentence(judged);
     }
     if (!beside.empty()) judged.why += (judged.why.empty() ? "" : " ") + beside;
@@ -238,11 +244,10 @@ Status Comparison::carryOut(const BlockOrder& order) {
     times.seconds = (end.at - counted).seconds();
     times.turnSeconds = (counted - begin.at).seconds();
     times.elapsed = (end.at - m_begin).seconds();
-    double stealPct = kUnknown;
     if (begin.processors && end.processors)
         if (const auto shares = sharesBetween(*begin.processors, *end.processors, end.ownNs - begin.ownNs)) {
             times.others = shares->othersPct / 100 * static_cast<double>(m_processors.size());
-            stealPct = shares->stealPct;
+            times.stealPct = shares->stealPct;
         }
     const Bytes peak = device_memory::takePeak(device);
     Instance& instance = of(order.arm);
@@ -265,7 +270,7 @@ Status Comparison::carryOut(const BlockOrder& order) {
                                     .slowest = TimeNs::fromSeconds(*std::ranges::max_element(times.steps)),
                                     .loss = result.loss,
                                     .others = times.others,
-                                    .stealPct = stealPct,
+                                    .stealPct = times.stealPct,
                                     .pageFaults = end.faults - first.faults,
                                     .peakBytes = peak.count > 0 ? static_cast<double>(alone) : kUnknown,
                                     .operations = m_operations[armPlace(order.arm)],

@@ -38,9 +38,12 @@ struct ComparisonSetup {
     double lossSeconds = 0;
     std::int64_t lossSeeds = 0;
     bool drawWeights = true;  // for those; false where both start from weights that were trained
-    // Before that, captured windows of steps of each arm in turns, which tell why it is faster: chunks of slices of rank 0 (A) and 1 (B). At least so
-    // many of each, and more, 40 and a sixth of the budget at most, while they tell a decided difference less well than to a tenth of it. 0: none.
+    // Before that, captured windows of steps of each arm in turns, which tell why it is faster: chunks of slices of rank 0 (A) and 1 (B). So many of
+    // each, and more, 40 at most, while they tell a decided difference less well than to a tenth of it and whySeconds are not over. 0: none.
     std::int64_t whyWindows = 0;
+    // Of a time of their own behind that of the pairs (rules.budgetSeconds). What the pairs left of theirs may go into the first windows too; past
+    // the two together there is one window of each and no more.
+    double whySeconds = 30;
     const ProgramFactory* factory = nullptr;
     const SessionClock* clock = nullptr;
     EventSink* sink = nullptr;
@@ -58,8 +61,9 @@ struct ComparisonOutcome {
 class Comparison {
 public:
     explicit Comparison(ComparisonSetup setup);
-    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. What was measured before a failure is judged too. Captures and
-    // losses at equal time that fail behind the verdict are a warning beside it.
+    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. Where captures or losses at equal time come behind the verdict
+    // there is one before them that is over as well: the verdict is known then, whatever becomes of them, and the last one has it again with what
+    // they say. What was measured before a failure is judged too; what fails behind the verdict is a warning beside it.
     ComparisonOutcome run();
 
 private:
@@ -111,9 +115,9 @@ private:
     std::uint64_t m_builds = 0;
     std::int64_t m_newestStep = 0;
     TimeNs m_begin;
-    EqualTimeLoss m_equalTime;
-    Arm m_working = Arm::A;  // whose instance is made or makes steps; both are made where one's turn begins
-    std::string m_broke;     // why a side could make no more steps; empty: it could
+    EqualTimeLoss m_equalTime;  // 0 seconds: not asked, or not yet
+    Arm m_working = Arm::A;     // whose instance is made or makes steps; both are made where one's turn begins
+    std::string m_broke;        // why a side could make no more steps; empty: it could
 };
 
 }  // namespace stepscope

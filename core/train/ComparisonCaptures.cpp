@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/Statistics.h"
 #include "core/base/CounterRandom.h"
 #include "core/base/OperationSpan.h"
@@ -55,7 +56,7 @@ Status Comparison::captureBoth() {
     const auto first = [&](std::int64_t window, std::uint64_t stream) {
         return counterRandomBelow(m_setup.rules.seed, stream, static_cast<std::uint64_t>(window), 2) == 1 ? Arm::B : Arm::A;
     };
-    m_setup.sink->publish(Preparing{began, "capturing both sides", kUnknown});
+    m_setup.sink->publish(Preparing{began, kLookingWhy, kUnknown});
     double building = 0;
     const auto buildAnew = [&](Arm builtFirst) {
         const TimeNs begin = m_setup.clock->now();
@@ -68,10 +69,13 @@ Status Comparison::captureBoth() {
         if (auto captured = captureMemory(arm); !captured) return captured;
     std::vector<double> differences;
     TimeNs ofInstance = m_setup.clock->now();
+    double longest = 0;  // seconds of a window of both
     for (std::int64_t window = 0; !stopAsked(); ++window) {
-        const bool enough =
-            toldWellEnough(differences, m_course.verdict()) || passed(began) > m_setup.rules.budgetSeconds / 6 || window >= kMostWindows;
+        const bool enough = toldWellEnough(differences, m_course.verdict()) || passed(began) > m_setup.whySeconds || window >= kMostWindows;
         if (window >= m_setup.whyWindows && enough) break;
+        // One says more than none, however slow steps are; the others keep to the time that was given to all of it.
+        if (window > 0 && passed(m_begin) + longest > m_setup.rules.budgetSeconds + m_setup.whySeconds) break;
+        const TimeNs windowBegan = m_setup.clock->now();
         if (passed(ofInstance) * m_setup.rules.rebuildShare > building) {
             if (auto built = buildAnew(first(window, 0x6275696c)); !built) return built;
             m_capturedBefore = m_capturedUntil;
@@ -85,6 +89,7 @@ Status Comparison::captureBoth() {
             seconds[armPlace(arm)] = *captured;
         }
         differences.push_back(std::log(seconds[0] / seconds[1]));
+        longest = std::max(longest, passed(windowBegan));
     }
     return {};
 }

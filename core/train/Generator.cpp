@@ -74,10 +74,11 @@ Result<std::unique_ptr<NextTokens>> tokensOf(const GeneratorWeights& model, cons
 // One text as it grows.
 class Writing {
 public:
-    Writing(const Tokenizer& tokenizer, const GenerateText& request, const StopText& stops, const Ids& prompt, std::size_t place)
-        : m_tokenizer(tokenizer), m_request(request), m_stops(stops), m_penalties(request, prompt), m_place(place) {}
+    // end: of a text, by its id; -1: none ends it.
+    Writing(const Tokenizer& tokenizer, const GenerateText& request, const StopText& stops, const Ids& prompt, std::size_t place, std::int32_t end)
+        : m_tokenizer(tokenizer), m_request(request), m_stops(stops), m_penalties(request, prompt), m_place(place), m_end(end) {}
 
-    // The next token; the text may be complete then.
+    // The next token; the text may be complete then. The one that ends it is not kept.
     Result<std::int64_t> take(std::span<const float> logits) {
         const auto draw = static_cast<double>(counterRandom(static_cast<std::uint64_t>(m_request.seed), 0x74657874 + (std::uint64_t{m_place} << 32),
                                                             static_cast<std::uint64_t>(m_ids.size())) >>
@@ -92,6 +93,8 @@ public:
             id = drawToken(logits, m_request, draw);
         }
         if (!id) return id;
+        m_complete = m_end >= 0 && *id == m_end;
+        if (m_complete) return id;
         m_penalties.wrote(*id);
         m_ids.push_back(static_cast<std::int32_t>(*id));
         m_complete = count() == m_request.tokens || stopped();
@@ -121,6 +124,7 @@ private:
     const StopText& m_stops;
     Penalties m_penalties;
     std::size_t m_place;
+    std::int32_t m_end;
     std::vector<std::int32_t> m_ids;
     std::vector<float> m_penalized;
     bool m_complete = false;
@@ -155,7 +159,8 @@ Result<std::vector<std::string>> generateTexts(const GeneratorWeights& model, co
 
     const StopText stops(request.stop);
     std::vector<Writing> texts;
-    for (std::size_t i = 0; i < prompts.size(); ++i) texts.emplace_back(tokenizer, request, stops, (*begins)[i], i);
+    const std::int32_t end = options.ignoreEnd ? -1 : tokenizer.endOfText();
+    for (std::size_t i = 0; i < prompts.size(); ++i) texts.emplace_back(tokenizer, request, stops, (*begins)[i], i, end);
     started = std::chrono::steady_clock::now();
     std::vector<Continued> read;
     while (!cancelled) {
@@ -164,7 +169,7 @@ Result<std::vector<std::string>> generateTexts(const GeneratorWeights& model, co
             if (texts[i].complete()) continue;
             const auto id = texts[i].take(next.logits(static_cast<std::int64_t>(i)));
             if (!id) return id.error();
-            ++work.textTokens;
+            if (end < 0 || *id != end) ++work.textTokens;
             if (!texts[i].complete()) read.push_back({static_cast<std::int64_t>(i), *id});
             work.textSeconds = secondsSince(started);
             if (texts[i].due()) onText(i, texts[i].soFar(), work);

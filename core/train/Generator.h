@@ -19,6 +19,7 @@ struct TextOptions {
     WeightType type = WeightType::F32;
     int threads = 0;         // 0 = as many as LibTorch's operations have
     bool recompute = false;  // the whole context for each token, as where a Decoder cannot be
+    bool ignoreEnd = false;  // goes on behind the tokenizer's end of text, to as many tokens as were asked for
 };
 
 // What a text, or several beside each other, took.
@@ -38,7 +39,8 @@ struct TextWork {
 using TextSink = std::function<void(std::size_t prompt, const std::string& text, const TextWork& work)>;
 
 // Writes behind each prompt, all beside each other; request.prompt is not read. Calls onText with a whole text so far, its prompt left out, every few
-// tokens and at its end; stops early when `cancelled`. Of an empty prompt the text goes on from a new line. Returns the whole texts.
+// tokens and at its end; stops early when `cancelled`. A text ends where its model writes the tokenizer's end of text, which is no part of it. Of an
+// empty prompt the text goes on from a new line. Returns the whole texts.
 Result<std::vector<std::string>> generateTexts(const GeneratorWeights& model, const Tokenizer& tokenizer, const GenerateText& request,
                                                std::span<const std::string> prompts, const TextOptions& options, const TextSink& onText,
                                                const std::atomic<bool>& cancelled, TextWork& work);

@@ -89,7 +89,7 @@ InRunExperiment::InRunExperiment(Setup setup, std::int64_t step)
 }
 
 InRunExperiment::Reading InRunExperiment::read() const {
-    return {m_setup.clock->now(), processorTimes(m_processors), processorNs()};
+    return {m_setup.clock->now(), m_setup.processors ? m_setup.processors() : processorTimes(m_processors), processorNs()};
 }
 
 StepProgram* InRunExperiment::next(const TrainState& state) {
@@ -226,11 +226,10 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
     const double slowness = m_warmSeconds - static_cast<double>(m_warmed) * median(times.steps);
     times.rebuildSeconds = m_rebuildSeconds + (order.rebuild ? 2 * std::max(0.0, slowness) : 0);
     times.elapsed = (end.at - m_began).seconds() - m_idleSeconds;
-    double stealPct = kUnknown;
     if (m_turn.processors && end.processors)
         if (const auto shares = sharesBetween(*m_turn.processors, *end.processors, end.ownNs - m_turn.ownNs)) {
             times.others = shares->othersPct / 100 * static_cast<double>(m_processors.size());
-            stealPct = shares->stealPct;
+            times.stealPct = shares->stealPct;
         }
     std::int64_t faults = 0;
     double joules = 0;
@@ -258,7 +257,7 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
                                     .slowest = TimeNs::fromSeconds(*std::ranges::max_element(times.steps)),
                                     .loss = loss,
                                     .others = times.others,
-                                    .stealPct = stealPct,
+                                    .stealPct = times.stealPct,
                                     .pageFaults = faults,
                                     // The State is both arms'; the other Program's own memory is not this one's, nor is the ballast.
                                     .peakBytes = m_peak > 0 ? static_cast<double>(m_peak - of(other(order.arm)).owned - ballast) : kUnknown,

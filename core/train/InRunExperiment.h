@@ -31,7 +31,8 @@ public:
         const ProgramFactory* factory = nullptr;
         const SessionClock* clock = nullptr;
         EventSink* sink = nullptr;
-        std::string question, comparison;  // ExperimentBegan
+        std::string question, comparison;                             // ExperimentBegan
+        std::function<std::optional<ProcessorTimes>()> processors{};  // empty: those that this process may use
     };
     // Publishes ExperimentBegan.
     InRunExperiment(Setup setup, std::int64_t step);

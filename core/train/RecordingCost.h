@@ -13,8 +13,8 @@ namespace stepscope {
 
 class RecordingCost {
 public:
-    static constexpr std::size_t kKept = 64;  // records, the newest
-    static constexpr std::size_t kFewest = 5;
+    static constexpr std::size_t kKept = 64;   // records, the newest
+    static constexpr std::size_t kFewest = 2;  // as many as a capture of the usual schedule has before it: one to wait, one to warm up
 
     // Of a step that was not captured: what its record took, and how many phases it entered.
     void add(TimeNs took, std::int64_t phases);

@@ -117,7 +117,8 @@ private:
     bool keeps(bool wanted);
     bool keepAtEnd();
     using Kept = CheckpointKeeper::Kept;
-    Kept checkpoint(const std::string& path);
+    // othersMeet: the other workers have nothing to do but to meet this one.
+    Kept checkpoint(const std::string& path, bool othersMeet = false);
     bool dueCheckpoint();
     void retain() { m_keeper.retain(m_state.updates, m_validatedAt == m_state.updates ? m_validationLoss : kUnknown); }
     void changeState(RunState state, std::string why = {});

@@ -7,6 +7,7 @@
 #include "core/base/Format.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/program/DealtMoments.h"
+#include "core/program/WorkerBeats.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
 #include "core/train/Trainer.h"
@@ -16,9 +17,9 @@ namespace stepscope {
 void Trainer::keepAfterFailure(Error& failure) {
     if (!std::isfinite(m_lastLoss)) return;  // no step was made
     dropMeasuring(failure.sentence);
-    m_program.release();  // writing needs some memory, which may be what is missing
-    device_memory::trim(m_state.weights.device());
     try {
+        m_program.release();  // writing needs some memory, which may be what is missing
+        device_memory::trim(m_state.weights.device());
         // Parts of the moments went with the others, and a step may have ended with some of the weights only.
         if (m_state.share.whole()) keepState();
     } catch (const std::exception& thrown) {
@@ -61,7 +62,7 @@ bool Trainer::dueCheckpoint() {
         if (dealtOut) checkpoint({});
         return m_state.isFinite();
     }
-    for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
+    for (Kept kept = checkpoint({}, true); kept != Kept::Yes; kept = checkpoint({}, true)) {
         if (kept == Kept::BrokenState) return false;
         const std::int64_t needed = checkpointRoom(m_state);
         // What was brought together is not held until there is room, and the others have gone on.
@@ -96,7 +97,7 @@ bool Trainer::writesCheckpoints() const {
     return m_setup.others == nullptr || m_setup.others->rank() == 0;
 }
 
-Trainer::Kept Trainer::checkpoint(const std::string& path) {
+Trainer::Kept Trainer::checkpoint(const std::string& path, bool othersMeet) {
     if (m_measuring) m_measuring->interrupted();
     FloatMoments moments;
     const bool dealtOut = !m_state.share.whole();
@@ -104,7 +105,11 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
         moments = gatheredMoments(m_state, *m_setup.others, writesCheckpoints());
         if (!writesCheckpoints()) return Kept::No;
     }
+    // However long the disk takes.
+    WorkerBeats beats(othersMeet && !m_stopAgreed ? m_setup.others : nullptr);
     const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path, dealtOut ? &moments : nullptr);
+    // Of weights that are broken the others know by themselves, and meet nobody any more.
+    if (kept != Kept::BrokenState && beats.end()) m_stopAgreed = m_stopAsked = true;
     m_disturbed = m_disturbed || kept == Kept::Yes;
     return kept;
 }

@@ -3,7 +3,9 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sessions/Columns.h"
 #include "sessions/file/Connection.h"
@@ -12,7 +14,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostRows = 32;  // looked through for one that can be
+constexpr int kMostRows = 32;        // looked through for one that can be
+constexpr int kMostQuestions = 500;  // that were foretold and asked
 
 template <class Change>
 Status change(const std::string& database, Change make) {
@@ -154,6 +157,41 @@ Result<std::optional<StoredPrediction>> predictionOf(const std::string& database
             predictionFields(row, found);
             return possible(found.ratio) && possible(found.ms);
         });
+}
+
+Result<std::vector<MeasuredPrediction>> measuredPredictions(const std::string& database, std::size_t most) {
+    std::vector<std::string> questions;
+    {
+        auto connection = openForReading(database);
+        if (!connection && connection.error().code == ErrorCode::NotFound) return std::vector<MeasuredPrediction>();
+        if (!connection) return connection.error();
+        auto read = guarded(database, [&]() -> Status {
+            if (!*connection) return {};
+            SQLite::Statement select(**connection,
+                                     "SELECT p.question FROM predictions p WHERE EXISTS (SELECT 1 FROM experiments e WHERE e.question = p.question)"
+                                     " GROUP BY p.question ORDER BY max(p.at_unix_ms) DESC LIMIT ?");
+            select.bind(1, kMostQuestions);
+            while (select.executeStep()) questions.push_back(select.getColumn(0).getString());
+            return {};
+        });
+        if (!read) return read.error();
+    }
+    std::vector<MeasuredPrediction> all;
+    for (const std::string& question : questions) {
+        auto answers = earlierAnswers(database, question);
+        if (!answers) return answers.error();
+        for (EarlierAnswer& answer : *answers) {
+            if (!answer.judged.over || !possible(answer.judged.ratio)) continue;
+            auto foretold = predictionOf(database, question, answer.startedUnixMs);
+            if (!foretold) return foretold.error();
+            if (!*foretold) continue;
+            all.push_back({std::move(**foretold), std::move(answer)});
+            break;
+        }
+    }
+    std::ranges::stable_sort(all, std::ranges::greater(), [](const MeasuredPrediction& one) { return one.measured.startedUnixMs; });
+    if (all.size() > most) all.resize(most);
+    return all;
 }
 
 }  // namespace stepscope

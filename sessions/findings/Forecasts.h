@@ -9,6 +9,7 @@
 
 #include "core/base/Result.h"
 #include "core/events/Experiment.h"
+#include "sessions/findings/Experiments.h"
 
 namespace stepscope {
 
@@ -44,5 +45,12 @@ struct StoredPrediction {
 Status storePredictions(const std::string& database, const std::vector<StoredPrediction>& predictions);
 // The newest one made before `before`.
 Result<std::optional<StoredPrediction>> predictionOf(const std::string& database, const std::string& question, std::int64_t before);
+// What was foretold of a question, and the newest experiment that answered it afterwards, that is over. A question once, the newest experiment first,
+// `most` of them. None where there is no database.
+struct MeasuredPrediction {
+    StoredPrediction foretold;
+    EarlierAnswer measured;
+};
+Result<std::vector<MeasuredPrediction>> measuredPredictions(const std::string& database, std::size_t most);
 
 }  // namespace stepscope

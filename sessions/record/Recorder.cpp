@@ -241,6 +241,8 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Options options, const SessionI
         SQLite::Transaction transaction(**connection, SQLite::TransactionBehavior::IMMEDIATE);
         const auto& before = options.goesOn;
         if (before && SessionLock::held(options.path, before->session)) return stillRecorded(options.path, before->session);
+        if (!before)
+            if (const Status free = leaveOutTakenNumbers(**connection, options.path); !free) return free.error();
         const std::int64_t session = before ? before->session : insertSession(**connection, info);
         auto lock = SessionLock::take(options.path, session);
         if (!lock) return lock.error();

@@ -9,6 +9,7 @@
 #include "sessions/EventFields.h"
 #include "sessions/EventTime.h"
 #include "sessions/Plausible.h"
+#include "sessions/record/EventMerge.h"
 #include "sessions/wire/CommandFields.h"
 #include "sessions/wire/InfoFields.h"
 #include "sessions/wire/WireIo.h"
@@ -125,6 +126,8 @@ Result<NumberedEvent> eventFromBytes(const FrameBytes& payload) {
         },
         std::make_index_sequence<std::variant_size_v<AnyEvent>>());
     if (io.bytes().good() && timeOf(all.event).ns < 0) io.bytes().fail("a time before its session began");
+    // One that was stored would keep its whole session from being read.
+    if (io.bytes().good() && !isReadable(all.event)) io.bytes().fail("a time or a step that cannot be");
     if (const Status good = io.finished("An event"); !good) return good.error();
     return all;
 }

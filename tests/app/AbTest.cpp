@@ -226,6 +226,45 @@ TEST_F(Ab, KilledInTheMiddleIsKeptAndSaysThatItWasCutOff) {
     EXPECT_THAT(report.out, testing::HasSubstr("cut off before it was over"));
 }
 
+TEST_F(Ab, KilledWhileItLooksForLossesBehindTheVerdictHasAnswered) {
+    const Words asked{"--a", "fusion=off", "--b", "fusion=step", "--budget", "5"};
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words(asked)) all.push_back(word);
+    for (const char* word : {"--loss-after", "60", "--loss-seeds", "2"}) all.push_back(word);
+    Process process(all, options());
+    int answered = 0;
+    for (int look = 0; look < 240 && answered == 0; ++look) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(250));
+        const Finished found = cli({"query", "1", "SELECT count(*) AS n FROM judgements j WHERE j.over = 1", "--db", database(), "--json"});
+        if (found.exitCode == 0) answered = lastLine(found)["rows"][0][0].get<int>();
+    }
+    ASSERT_EQ(answered, 1) << "the losses of four minutes are not waited for";
+    process.send(SIGKILL);
+    process.wait();
+    EXPECT_EQ(newest()["state"], "interrupted");
+    const Finished report = cli({"report", "1", "--db", database()});
+    EXPECT_EQ(report.exitCode, 0) << report.err;
+    EXPECT_THAT(report.out, testing::Not(testing::HasSubstr("cut off before it was over")));
+    const Json again = answer(asked);
+    ASSERT_EQ(again["earlier"].size(), 1u) << "one experiment, however often its verdict was told";
+    EXPECT_EQ(again["earlier"][0]["verdict"], session(1)["experiment"]["verdict"]);
+}
+
+TEST_F(Ab, OnATerminalSaysTheVerdictWhileItStillLooksAtWhy) {
+    Process::Options terminal = options();
+    terminal.terminal = true;
+    const Finished finished = cli(words({"--a", "fusion=off", "--b", "fusion=step", "--budget", "5"}), terminal);
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, testing::ContainsRegex("B beside A: [^\r\n]* still looking at why"));
+    EXPECT_THAT(finished.out, testing::ContainsRegex("[0-9]+ s in all"));
+}
+
+TEST_F(Ab, OfOtherBatchesSaysThatTheLossIsUnknownAndWhy) {
+    const Finished finished = cli(words({"--a", "batch-size=2", "--b", "batch-size=4", "--budget", "5", "--no-why"}));
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.out, testing::HasSubstr("Loss at equal tokens: unknown (the batches differ)."));
+}
+
 TEST_F(Ab, WaitsForADiskThatTakesNothingAndStoresAllOfItWhenItTakesAgain) {
     Words all{STEPSCOPE_CLI};
     for (const auto& word : words({"--aa", "--budget", "12", "--delta", "0.05", "--json"})) all.push_back(word);
@@ -275,6 +314,18 @@ TEST_F(Ab, AMeasurementWithinARunIsInItsSummaryAndItsSession) {
     const Json summary = train({"--steps", "3000", "--measure", "5:fusion=kernels", "--measure-budget", "5"});
     ASSERT_TRUE(summary.contains("measured"));
     EXPECT_EQ(summary["measured"].size(), 1u);
+    const Json& measured = summary["measured"][0];
+    EXPECT_EQ(measured["switch"], "fusion");
+    EXPECT_EQ(measured["from"], "off");
+    EXPECT_EQ(measured["to"], "kernels");
+    EXPECT_THAT(measured["kept"], testing::AnyOf("off", "kernels"));
+    if (measured["verdict"] != "faster") {
+        EXPECT_EQ(measured["kept"], "off") << "the old value stays where nothing faster was found";
+    }
+    EXPECT_EQ(measured["delta"], 0.01);
+    EXPECT_GE(measured["discarded"], 0);
+    EXPECT_TRUE(measured.contains("floor"));
+    EXPECT_TRUE(measured["earlier"].empty());
     const Json kept = session(newest()["id"]);
     EXPECT_EQ(kept["experiment"]["verdict"], summary["measured"][0]["verdict"]);
     EXPECT_EQ(kept["kind"], "run");
@@ -288,6 +339,13 @@ TEST_F(Ab, AMeasurementWithinARunIsInItsSummaryAndItsSession) {
     expectRefused(cli({"report", id, "--db", database(), "--experiment", "2"}), {"holds 1 experiment", "number 2"}, kBadInput);
     expectRefused(cli({"report", id, "--db", database(), "--experiment", "0"}), {"--experiment"}, kBadInput);
     expectRefused(cli({"report", id, "--db", database(), "--experiment", "first"}), {"--experiment"}, kBadInput);
+    const Finished text = cli(tiny({"--steps", "3000", "--measure", "5:fusion=kernels", "--measure-budget", "5", "--log-every", "3000"}));
+    EXPECT_EQ(text.exitCode, 0) << text.err;
+    EXPECT_THAT(text.out, testing::HasSubstr("fusion kernels beside off: "));
+    EXPECT_THAT(text.err, testing::HasSubstr(": fusion kernels beside off: ")) << "the line of the log, when it is over";
+    EXPECT_THAT(text.err, testing::Not(testing::HasSubstr("B beside A")));
+    EXPECT_THAT(text.out, testing::HasSubstr("A value beside itself here: "));
+    EXPECT_THAT(text.out, testing::HasSubstr("Asked 1 time before here, last in session " + id));
 }
 
 TEST_F(Ab, IsUsedWithTheWordsThatHelpNames) {

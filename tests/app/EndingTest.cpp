@@ -1,4 +1,4 @@
-// How a run ends when it is not let to its end: Ctrl-C, SIGTERM, kill -9.
+// How a run ends when it is not let to its end: Ctrl-C, SIGTERM, a terminal that is closed, kill -9.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 
@@ -25,7 +25,8 @@ protected:
 };
 
 TEST_F(Ending, CtrlCStopsCleanlyAndKeepsTheSession) {
-    for (const int signal : {SIGINT, SIGTERM}) {
+    std::signal(SIGHUP, SIG_DFL);  // the program leaves it ignored as nohup had it
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         const auto process = endless({"--json"});
         process->send(signal);
         const auto finished = process->wait();

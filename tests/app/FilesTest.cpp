@@ -185,7 +185,8 @@ TEST_F(Files, AResumedRunObeysOrRefusesEachKeyThatTheProgramHas) {
     const std::map<std::string, std::pair<std::string, std::string>> refused{{"tokenizer", {"char", "vocabulary of 256"}},
                                                                              {"separator", {"endoftext", "separator"}},
                                                                              {"init", {"/nowhere", "leave init as it was"}},
-                                                                             {"init-partial", {"on", "leave init-partial as it was"}}};
+                                                                             {"init-partial", {"on", "leave init-partial as it was"}},
+                                                                             {"keep-zeros", {"on", "prune them first"}}};
     std::set<std::string> known{"preset", "vocabulary"};  // a name that stands for settings; and refused above
     for (const auto& [key, value] : ofAnotherModel()) known.insert(key);
     for (const auto& [key, value] : obeyedTogether()) known.insert(key);
@@ -259,6 +260,22 @@ TEST_F(Files, WeightsOfAnotherModelAreRefusedWithAListOrTakenAsFarAsTheyFit) {
     EXPECT_EQ(config["layers"], 2);
     EXPECT_EQ(config["width"], 16);
     EXPECT_THAT(shaped.err, HasSubstr("Of its 16 positions the first 8 are used"));
+    EXPECT_THAT(shaped.err, Not(HasSubstr("how many heads"))) << "the checkpoint tells";
+    const Words byItself{"train", "--preset",  "tiny-cpu", "--data",       "generated", "--init", weights, "--init-shape",
+                         "--set", "threads=1", "--set",    "batch-size=2", "--steps",   "2",      "--db",  database()};
+    const auto alone = cli(byItself);
+    ASSERT_EQ(alone.exitCode, 0) << alone.err;
+    EXPECT_EQ(session(newest()["id"])["config"]["heads"], 2) << "the preset has 4";
+    EXPECT_EQ(session(newest()["id"])["config"]["context"], 16) << "no more than its positions";
+    expectRefused(cli(tiny({"--no-record", "--init", weights, "--set", "layers=2", "--set", "heads=4"})), {"of 2 heads", "heads is 4"}, kBadInput);
+    const std::string lone = path("lone.safetensors");
+    std::filesystem::copy_file(weights, lone);
+    Words ofLone = byItself;
+    std::ranges::replace(ofLone, weights, lone);
+    ofLone.insert(ofLone.end(), {"--set", "heads=4"});
+    const auto assumed = cli(ofLone);
+    EXPECT_EQ(assumed.exitCode, 0) << assumed.err;
+    EXPECT_THAT(assumed.err, AllOf(HasSubstr("how many heads"), HasSubstr("heads=4 is taken")));
     expectRefused(cli(tiny({"--init-shape"})), {"--init"}, 2);
 }
 
@@ -301,6 +318,19 @@ TEST_F(Files, EvaluatesACheckpointOnDataOfOnesOwn) {
     expectRefused(cli({"eval", "--from", "1", "--db", database(), "--data", path("nowhere")}), {"nowhere"});
 }
 
+TEST_F(Files, ACheckpointOfReadyIdsIsNotEvaluatedOnTextWhoseIdsNobodyKnows) {
+    std::string ids;
+    for (int i = 0; i < 4000; ++i) ids += {static_cast<char>(i * 7 % 251), static_cast<char>(i % 2)};
+    write("ids.bin", ids);
+    write("a.txt", letters("abcdefgh", 4000));
+    train({"--data", path("ids.bin"), "--set", "vocabulary=512", "--steps", "2"});
+    expectRefused(cli({"eval", "--from", "1", "--db", database(), "--data", path("a.txt")}), {"no tokenizer is known", ".bin", "--data"}, kBadInput);
+    EXPECT_EQ(cli({"eval", "--from", "1", "--db", database(), "--data", path("ids.bin")}).exitCode, 0);
+    EXPECT_EQ(cli({"eval", "--from", "1", "--db", database()}).exitCode, 0) << "its own data";
+    expectRefused(cli(tiny({"--data", path("ids.bin"), "--set", "vocabulary=512", "--validation", path("a.txt")})), {"the ids mean other things"},
+                  kBadInput);
+}
+
 TEST_F(Files, KeepsTheNewestCheckpointsAndSaysAtTheStartWhatTheyTake) {
     const auto finished = cli(tiny({"--checkpoint-every", "3", "--keep", "2", "--log-every", "6"}));
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
@@ -308,6 +338,13 @@ TEST_F(Files, KeepsTheNewestCheckpointsAndSaysAtTheStartWhatTheyTake) {
     std::vector<int> steps;
     for (const auto& one : Json::parse(cli({"checkpoint", "list", "1", "--db", database(), "--json"}).out)) steps.push_back(one["step"]);
     EXPECT_THAT(steps, ElementsAre(9, 12));
+}
+
+TEST_F(Files, ARunWhoseCheckpointsCannotFitTheDiskIsRefusedBeforeItsFirstStep) {
+    expectRefused(cli(tiny({"--steps", "1000000000000", "--checkpoint-every", "1", "--step-log", path("log")})),
+                  {"The checkpoints of this run need", "are free", "keep=", "--db"}, kIo);
+    EXPECT_THAT(read(path("log")), Not(HasSubstr("loss")));
+    EXPECT_EQ(cli({"sessions", "list", "--db", database(), "--json"}).out.find("\"id\""), std::string::npos) << "nothing is recorded of it";
 }
 
 // What is validated on occurs nowhere in what is learnt, so the last checkpoint is not the best there.

@@ -100,6 +100,26 @@ TEST_F(ForeignWeightsCli, ARunThatBeginsFromAFolderHasItsModelAndKeepsItsTokeniz
     expectRefused(other, {"tokenizer"}, kBadInput);
 }
 
+// So hot that every id is about as likely as the next, the one that ends a text too.
+TEST_F(ForeignWeightsCli, ATextEndsWhereTheModelWritesTheEndUnlessThatIsIgnored) {
+    train({"--set", "vocabulary=300"});
+    ASSERT_EQ(exported({}).exitCode, 0);
+    giveItsOwnVocabulary(path("out"));
+    auto vocabulary = Json::parse(read(path("out") + "/vocab.json"));
+    vocabulary["<|endoftext|>"] = vocabulary.size();
+    std::ofstream(path("out") + "/vocab.json") << vocabulary;
+    Words words{"generate", "--from", path("out"), "--prompt", "In the ", "--tokens", "6000", "--temperature", "100", "--json"};
+    const auto ended = cli(words);
+    ASSERT_EQ(ended.exitCode, 0) << ended.err;
+    EXPECT_LT(Json::parse(ended.out)["text_tokens"], 6000);
+    EXPECT_EQ(Json::parse(ended.out)["stopped"], false);
+    EXPECT_THAT(ended.out, ::testing::Not(HasSubstr("endoftext")));
+    words.push_back("--ignore-eos");
+    const auto whole = cli(words);
+    ASSERT_EQ(whole.exitCode, 0) << whole.err;
+    EXPECT_EQ(Json::parse(whole.out)["text_tokens"], 6000);
+}
+
 TEST_F(ForeignWeightsCli, WhatARunBeginsFromIsStoredWithItsSettings) {
     train({"--steps", "30"});
     ASSERT_EQ(exported({}).exitCode, 0);
@@ -134,14 +154,38 @@ TEST_F(ForeignWeightsCli, WeightsThatGiveNoNumbersHaveNoLoss) {
     expectRefused(cli({"eval", "--from", path("out"), "--data", data, "--dtype", "int8", "--json"}), {path("out"), "give no numbers"}, kTraining);
 }
 
+TEST_F(ForeignWeightsCli, ImportedWeightsArePrunedIntoACheckpointThatTrainsOn) {
+    train({"--steps", "30"});
+    ASSERT_EQ(exported({}).exitCode, 0);
+    ASSERT_EQ(cli({"checkpoint", "export", "1", path("llmc"), "--db", database(), "--format", "llmc"}).exitCode, 0);
+    const std::string data = someText();
+    const auto pruned = cli({"prune", "--from", path("out"), "--out", path("half"), "--sparsity", "0.5", "--data", data, "--json"});
+    ASSERT_EQ(pruned.exitCode, 0) << pruned.err;
+    const Json told = Json::parse(pruned.out);
+    EXPECT_NEAR(told["loss_before"].get<double>(), loss(path("out"), data), 1e-5);
+    EXPECT_NEAR(told["loss_after"].get<double>(), loss(path("half"), data), 1e-5);
+    EXPECT_NE(told["loss_after"], told["loss_before"]);
+    text(path("half"));
+    const auto trained = cli({"train", "--resume", path("half"), "--keep-zeros", "--db", database(), "--steps", "3", "--set", "batch-size=2", "--set",
+                              "warmup=1", "--json"});
+    ASSERT_EQ(trained.exitCode, 0) << trained.err;
+    EXPECT_EQ(session(2)["config"]["data"], data) << "the text that it was evaluated on";
+    EXPECT_EQ(session(2)["config"]["layers"], 1);
+    std::string ids;
+    for (int i = 0; i < 200; ++i) ids += {static_cast<char>(i % 97), '\0'};
+    write("ids.bin", ids);
+    EXPECT_EQ(cli({"prune", "--from", path("llmc") + "/model.bin", "--out", path("third"), "--pattern", "2:4", "--data", path("ids.bin")}).exitCode,
+              0);
+}
+
 TEST_F(ForeignWeightsCli, WhatCannotBeReadOrWrittenIsSaidInOneSentence) {
     train();
     ASSERT_EQ(exported({}).exitCode, 0);
     expectRefused(exported({}), {path("out"), "already there"}, kBadInput);
     EXPECT_EQ(exported({"--force"}).exitCode, 0);
     expectRefused(cli({"eval", "--from", path("out")}), {path("out"), "--data"}, kBadInput);
-    expectRefused(cli({"prune", "--from", path("out"), "--out", path("x"), "--sparsity", "0.5"}), {path("out"), "weights of another program"},
-                  kNotFound);
+    expectRefused(cli({"prune", "--from", path("out"), "--out", path("x"), "--sparsity", "0.5"}), {path("out"), "--data"}, kBadInput);
+    EXPECT_FALSE(fs::exists(path("x")));
     expectRefused(cli({"eval", "--from", path("nowhere")}), {path("nowhere"), "is not there"}, kNotFound);
     expectRefused(cli({"eval", "--from", someText()}), {"some.txt", "it is a file"}, kNotFound);
     expectRefused(cli({"checkpoint", "export", "9", path("x"), "--db", database()}), {"9"}, kNotFound);

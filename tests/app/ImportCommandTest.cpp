@@ -50,6 +50,11 @@ TEST_F(ImportCommand, EndsWithOneObjectAndIsProfiledAndExported) {
     EXPECT_EQ(rows[0]["total_ms"], 0.03);
     EXPECT_EQ(rows[0]["operation"], "aten::mm");
     EXPECT_EQ(rows[0]["grid"], Json::parse("[4, 2, 1]"));
+    for (const char* key : {"dtype", "flops_per_second", "bytes_per_second", "blocks_per_sm", "occupancy", "phase", "launch_delay_us"})
+        EXPECT_TRUE(rows[0].contains(key)) << key;
+    EXPECT_EQ(rows[0]["launch_delay_us"], 10);
+    EXPECT_THAT(cli({"profile", "1", "--sort", "memory", "--db", database()}).out, HasSubstr("Sorted by their own time: no bytes are known"));
+    EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--sort", "memory", "--db", database()}).out, HasSubstr("Sorted by their time: no bytes"));
     EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("4x2x1"));
     EXPECT_THAT(cli({"profile", "1", "--db", database(), "--report", path("r.md")}).out, HasSubstr("aten::mm"));
     const std::string report = read(path("r.md"));

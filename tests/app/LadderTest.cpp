@@ -36,10 +36,14 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     const std::string id = std::to_string(said["session"].get<int>());
     const Json whole = Json::parse(cli({"report", id, "--db", database(), "--format", "json"}).out);
     ASSERT_TRUE(whole["every_pair"].contains("1")) << whole;
+    EXPECT_EQ(whole["ladder_file"], read(two())) << "what the line that repeats it calls ladder.yaml";
+    EXPECT_TRUE(whole["machine"]["gpus"].is_array());
+    EXPECT_THAT(whole["method"].get<std::string>(), testing::HasSubstr("self-normalised confidence sequence"));
     const Finished rung = cli({"report", id, "--db", database(), "--format", "json", "--experiment", "1"});
     ASSERT_EQ(rung.exitCode, 0) << rung.err;
     EXPECT_EQ(Json::parse(rung.out)["every_pair"], whole["every_pair"]["1"]) << "the first rung's own experiment";
     EXPECT_EQ(Json::parse(rung.out)["of"], 4);
+    EXPECT_THAT(Json::parse(rung.out)["method"].get<std::string>(), testing::HasSubstr("self-normalised confidence sequence"));
     const Finished second = cli({"report", id, "--db", database(), "--experiment", "2"});
     EXPECT_THAT(second.out, testing::HasSubstr("experiment 2 of the 4 that session " + id + " holds"));
     expectRefused(cli({"report", id, "--db", database(), "--experiment", "5"}), {"holds 4 experiments", "5"}, kBadInput);
@@ -97,6 +101,11 @@ TEST_F(LadderCli, APlanSaysWhatItsStepsTookHereWhereTheyWereTimed) {
     const Finished after = cli(words({two(), "--plan"}));
     ASSERT_EQ(after.exitCode, 0) << after.err;
     EXPECT_THAT(after.out, testing::HasSubstr("the slowest step of those timed here takes"));
+    // The same question once more says what it came to before.
+    const Finished again = cli(words({two(), "--budget", "24"}));
+    ASSERT_EQ(again.exitCode, 0) << again.err;
+    EXPECT_THAT(again.out, testing::AllOf(testing::HasSubstr("This was asked 1 time before here"), testing::HasSubstr("session 1: "),
+                                          testing::HasSubstr("as fast as the bottom")));
 }
 
 TEST_F(LadderCli, RefusesWhatIsNoLadderInOneSentenceWithFileAndLine) {
@@ -141,8 +150,18 @@ TEST_F(LadderCli, AfterAKillTheRungsThatWereDecidedAreKeptAndTheOthersGoOn) {
     const Finished finished = cli({"ladder", "--resume", "1", "--db", database(), "--json"});
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const Json said = lastLine(finished);
-    EXPECT_EQ(said["rows"][1], before["rows"][1]) << "a rung that was decided is not measured again";
-    EXPECT_EQ(said["rows"][0], before["rows"][0]);
+    // A rung that was decided is not measured again, and says where it was.
+    for (const std::size_t row : {0u, 1u}) {
+        for (const char* figure : {"ratio", "low", "high", "ms_per_step", "pairs", "state"})
+            EXPECT_EQ(said["rows"][row][figure], before["rows"][row][figure]);
+        EXPECT_EQ(said["rows"][row]["measured_in"], 1);
+        EXPECT_TRUE(said["rows"][row]["measured_by"].is_null()) << "by this version too";
+        EXPECT_THAT(said["rows"][row]["why"].get<std::string>(), testing::StartsWith("Measured in session 1."));
+    }
+    EXPECT_TRUE(said["rows"][2]["measured_in"].is_null());
+    EXPECT_TRUE(said["earlier"].empty()) << "what it went on with is no answer of its own";
+    EXPECT_THAT(cli({"sessions", "show", "2", "--db", database()}).out, testing::HasSubstr("Measured in session 1."));
+    EXPECT_THAT(cli({"report", "2", "--db", database()}).out, testing::HasSubstr("have their pairs there"));
     for (const auto& row : said["rows"]) EXPECT_EQ(row["state"], "measured") << row;
     EXPECT_EQ(session(said["session"])["resumed_from"], "session 1");
     expectRefused(cli({"ladder", "--resume", "1", "--db", database(), "--pairs"}), {"--resume"}, kBadInput);

@@ -52,8 +52,15 @@ TEST_F(Foretelling, SaysATimeOrMeasureItOfEveryValueThatCanBeUsed) {
 TEST_F(Foretelling, ShowsBesideItWhatAnExperimentHereFoundLater) {
     const Json before = answer("predict", {});
     EXPECT_TRUE(of(before, "batch-size", "4")["measured"].is_null());
-    const Finished measured = cli(words("ab", {"--b", "batch-size=4", "--budget", "5", "--json"}));
+    const double foretold = of(before, "batch-size", "4")["predicted"]["ratio"];
+    const Finished measured = cli(words("ab", {"--b", "batch-size=4", "--budget", "8", "--json", "--report", path("ab.md")}));
     ASSERT_EQ(measured.exitCode, 0) << measured.err;
+    EXPECT_DOUBLE_EQ(lastLine(measured)["foretold_ratio"].get<double>(), foretold) << "said with the answer too";
+    EXPECT_THAT(read(path("ab.md")), testing::HasSubstr("Foretold before it was measured: B "));
+    const Finished stored = cli({"report", std::to_string(newest()["id"].get<int>()), "--db", database(), "--format", "json"});
+    EXPECT_DOUBLE_EQ(Json::parse(stored.out)["foretold_ratio"].get<double>(), foretold);
+    const Finished text = cli(words("ab", {"--b", "batch-size=4", "--budget", "8"}));
+    EXPECT_THAT(text.out, testing::HasSubstr("Foretold before it was measured: B "));
     const Json after = answer("predict", {});
     const Json found = of(after, "batch-size", "4")["measured"];
     ASSERT_TRUE(found.is_object());

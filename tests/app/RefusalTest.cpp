@@ -177,8 +177,13 @@ TEST_F(Refusal, NamesAFileThatIsInNoCheckpoint) {
 TEST_F(Refusal, SaysBeforeTheRunThatWithoutARecordThereIsNoPlaceForCheckpoints) {
     expectRefused(trainWith({"--no-record", "--checkpoint-every", "2", "--step-log", path("log")}),
                   {"--no-record", "checkpoint-every is 2", "--checkpoint-every 0"}, kBadInput);
+    expectRefused(trainWith({"--no-record", "--set", "checkpoint-at-end=on", "--step-log", path("log")}),
+                  {"--no-record", "checkpoint-at-end=on", "leave out one"}, kBadInput);
     EXPECT_FALSE(std::filesystem::exists(path("log"))) << "nothing was started";
-    EXPECT_EQ(trainWith({"--no-record", "--checkpoint-every", "0"}).exitCode, 0);
+    const auto without = trainWith({"--no-record", "--checkpoint-every", "0"});
+    EXPECT_EQ(without.exitCode, 0);
+    EXPECT_THAT(without.err, testing::HasSubstr("its weights are gone when it ends"));
+    EXPECT_THAT(trainWith({"--no-record", "--set", "checkpoint-at-end=off"}).err, testing::Not(testing::HasSubstr("are gone"))) << "as it was asked";
 }
 TEST_F(Refusal, NamesASamplingValueOutOfRange) {
     expectRefused(cli({"generate", "--from", "x", "--tokens", "-1"}), {"tokens", "-1"}, kBadInput);

@@ -21,10 +21,17 @@ TEST_F(TuneCli, EndsWithOneLineOfJsonWithEveryPromisedKeyAndIsShownAgain) {
     const Json said = lastLine(finished);
     for (const char* key : {"recommended", "ratio", "low", "high", "rejected", "seconds"}) EXPECT_TRUE(said.contains(key)) << key;
     EXPECT_TRUE(said["recommended"].is_object());
+    EXPECT_TRUE(said.contains("loss_difference_at_equal_tokens"));
+    if (!said["recommended"].empty()) {
+        EXPECT_THAT(said["arithmetic"], testing::AnyOf("same", "other"));
+    }
+    EXPECT_TRUE(said["earlier"].empty());
+    EXPECT_THAT(said["method"].get<std::string>(), testing::HasSubstr("self-normalised confidence sequence"));
     EXPECT_GT(said["rejected"].size(), 10u);
     for (const auto& one : said["rejected"]) {
         EXPECT_FALSE(one["why"].get<std::string>().empty()) << one;
         EXPECT_FALSE(one["value"].get<std::string>().empty()) << one;
+        EXPECT_NE(one["value"], "8-bit") << "moments in another form are another State";
         // What changes what is learnt takes no part.
         EXPECT_THAT(one["key"],
                     testing::Not(testing::AnyOf("batch-size", "context", "grad-clip", "grad-accumulation", "device", "validation-every")));
@@ -38,6 +45,10 @@ TEST_F(TuneCli, EndsWithOneLineOfJsonWithEveryPromisedKeyAndIsShownAgain) {
     const Finished text = cli({"sessions", "show", std::to_string(said["session"].get<int>()), "--db", database()});
     EXPECT_EQ(text.exitCode, 0);
     EXPECT_THAT(text.out, testing::HasSubstr("Recommended:"));
+    EXPECT_THAT(text.out, testing::HasSubstr("self-normalised confidence sequence"));
+    if (!said["recommended"].empty()) {
+        EXPECT_THAT(text.out, testing::AllOf(testing::HasSubstr("Loss at equal tokens"), testing::HasSubstr("the present settings")));
+    }
     const Finished report = cli({"report", std::to_string(said["session"].get<int>()), "--db", database(), "--format", "json"});
     ASSERT_EQ(report.exitCode, 0) << report.err;
     const Json again = Json::parse(report.out);

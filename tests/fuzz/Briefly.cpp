@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/workbench/engine/StartWords.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/LodCodec.h"
 #include "core/trace/SampleCodec.h"
@@ -146,6 +147,19 @@ std::vector<std::string> seeds() {
     all.push_back('\5' + text(commandToBytes(1, GenerateText{.prompt = "In the", .stop = {"."}})));
     all.push_back('\x0b' + text(attachToBytes({300})));
     all.push_back('\x0d' + text(safeToBytes({.number = 300, .all = true})));
+    // And beside those, the first byte as StartWordsFuzz takes it.
+    RunRequest request;
+    request.tags = {"a"};
+    request.capture = Capture{.steps = 3};
+    request.scheduled = {{5, Flip{"amp", Value{0.5}}}, {6, Pause{}}};
+    RunSummary summary;
+    summary.why = "It broke.";
+    all.push_back('\6' + text(startToBytes(request)));
+    all.push_back('\7' + text(askedToBytes({info, TimeNs{300}})));
+    all.push_back('\x08' + text(placeToBytes({7, "db-0123456789abcdef/7"})));
+    all.push_back('\x09' + text(errorToBytes(makeError(ErrorCode::Io, "The disk is full."))));
+    all.push_back('\x0a' + text(storedToBytes({300, true})));
+    all.push_back('\x0b' + text(summaryToBytes(summary)));
     all.push_back('\x80' + text(frameOf(FrameType::Event, begun)) + text(frameOf(FrameType::Command, commandToBytes(1, Flip{"amp", Value{0.5}}))));
     all.push_back(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25));
     return all;

@@ -1,5 +1,5 @@
 // Any bytes as what another process says over a pipe: frames, and what is in them, or one sentence; what is read can be said again and is read as the
-// same. The first byte chooses whether they are frames or the payload of one.
+// same. The first byte chooses whether they are frames or the payload of one. What is to be trained and how it ended is StartWordsFuzz's.
 #include <algorithm>
 
 #include "core/base/Check.h"
@@ -7,29 +7,11 @@
 #include "sessions/wire/Hello.h"
 #include "sessions/wire/LineWords.h"
 #include "sessions/wire/LookWords.h"
+#include "tests/fuzz/SaidAgain.h"
 
 namespace {
 
 using namespace stepscope;
-
-template <class T>
-bool isOneSentence(const Result<T>& refused) {
-    const std::string& sentence = refused.error().sentence;
-    return sentence.ends_with('.') && sentence.find('\n') == std::string::npos;
-}
-
-// What is read can be said again and is read as the same.
-template <class T>
-void readAgain(const FrameBytes& payload, Result<T> (*read)(const FrameBytes&), FrameBytes (*said)(const T&)) {
-    const auto one = read(payload);
-    if (!one) {
-        SS_CHECK(isOneSentence(one));
-        return;
-    }
-    const FrameBytes bytes = said(*one);
-    const auto again = read(bytes);
-    SS_CHECK(again && said(*again) == bytes);
-}
 
 void readPayload(const Frame& frame) {
     switch (frame.type) {
@@ -77,6 +59,16 @@ void readPayload(const Frame& frame) {
             return readAgain(frame.payload, attachedFromBytes, attachedToBytes);
         case FrameType::Safe:
             return readAgain(frame.payload, safeFromBytes, safeToBytes);
+        case FrameType::Start:
+        case FrameType::Refused:
+        case FrameType::Keep:
+        case FrameType::Kept:
+        case FrameType::NotKept:
+        case FrameType::Stored:
+        case FrameType::Summary:
+        case FrameType::NeverMind:
+            return;
+        case FrameType::Command:
         default: {
             const auto one = commandFromBytes(frame.payload);
             if (!one) {

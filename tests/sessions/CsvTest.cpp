@@ -74,6 +74,31 @@ TEST_F(Csv, HasValidationAndDeviceSamplesAtTheLastStep) {
     EXPECT_EQ(count(lines, "1,2,0.002000003,cpu_energy_j,166"), 1u);
 }
 
+TEST_F(Csv, OfARunThatWentOnFromStep50HasWhatWasMeasuredBeforeItsFirstStepAtThatOne) {
+    SessionInfo info = sampleInfo("r");
+    info.firstStep = 50;
+    auto recorder = Recorder::open({.path = path}, info);
+    for (const Event& event : {Event(DeviceSample{{1'000'000}, 50.0, 1, 2}), Event(sampleStep(51, {2'000'000}))}) (*recorder)->publish(event);
+    ASSERT_TRUE((*recorder)->finish());
+    std::ostringstream out;
+    ASSERT_TRUE(exportCsv(path, 1, out));
+    EXPECT_NE(out.str().find("r,50,0.001000000,cpu_pct,50\n"), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("r,51,0.002000000,loss,"), std::string::npos) << out.str();
+}
+
+TEST_F(Csv, HasEachPairOfAMeasurementInARunOnce) {
+    std::vector<Event> events{sampleStep(1), ExperimentBegan{.step = 1, .at = {1'000'000}, .configA = "{}", .configB = "{}", .question = "q"}};
+    for (const std::int64_t pair : {0, 1})
+        events.emplace_back(
+            ExperimentJudged{.step = 2 + pair, .at = {2'000'000 + pair}, .pair = pair, .difference = 0.25, .outcome = "inconclusive"});
+    // What is said of all pairs holds the last one again, before the reasons are looked for and behind them.
+    for (const std::int64_t time : {3'000'000, 4'000'000})
+        events.emplace_back(ExperimentJudged{.step = 3, .at = {time}, .over = true, .pair = 1, .difference = 0.25, .outcome = "inconclusive"});
+    const auto lines = exported(events, "r");
+    EXPECT_EQ(count(lines, ",pair_log_ratio,0.25"), 2u);
+    EXPECT_EQ(count(lines, "r,3,0.002000001,pair_log_ratio,0.25"), 1u);
+}
+
 TEST_F(Csv, IsTheSameInAFileAndASessionThatIsNotThereSpoilsNoOlderFile) {
     const auto lines = exported({sampleStep(1), sampleStep(2)}, "r");
     const std::string file = folder.file("out.csv");

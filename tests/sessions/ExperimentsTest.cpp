@@ -4,6 +4,7 @@
 #include "core/events/Event.h"
 #include "sessions/SessionStore.h"
 #include "sessions/findings/Experiments.h"
+#include "sessions/findings/Studies.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
@@ -87,6 +88,61 @@ TEST(Measurements, OfARunAreReadWithoutItsSteps) {
 TEST(EarlierAnswers, OfAFileThatIsNotThereAreAnError) {
     const TempFolder folder;
     EXPECT_EQ(earlierAnswers(folder.file("none.db"), "q").error().code, ErrorCode::NotFound);
+}
+
+// A ladder whose rung is told while it is measured and when it is; 0: it came to nothing.
+std::int64_t recordedLadder(const std::string& database, const std::string& question, std::int64_t startedUnixMs, double total,
+                            const std::string& resumedFrom = {}) {
+    SessionInfo info;
+    info.kind = SessionKind::Ladder;
+    info.name = "a ladder";
+    info.startedUnixMs = startedUnixMs;
+    info.resumedFrom = resumedFrom;
+    auto recorder = Recorder::open({.path = database}, info).value();
+    recorder->publish(StudyBegan{.at = {1}, .kind = "ladder", .config = "{}", .question = question});
+    StudyRow row{.at = {2}, .row = 1, .role = study::kRung, .state = study::kRunning, .name = "a rung", .ratio = 9};
+    recorder->publish(row);
+    if (total > 0) {
+        row.at = {3};
+        row.state = study::kMeasured;
+        row.ratio = row.total = total;
+        row.low = row.totalLow = total * 0.9;
+        row.high = row.totalHigh = total * 1.1;
+        recorder->publish(row);
+    }
+    const std::int64_t session = recorder->session();
+    EXPECT_TRUE(recorder->finish());
+    return session;
+}
+
+TEST(EarlierStudies, AreThoseOfTheSameQuestionThatBeganBeforeNewestFirst) {
+    const TempFolder folder;
+    const std::string database = folder.file("sessions.db");
+    const auto first = recordedLadder(database, "q", 1000, 1.5);
+    recordedLadder(database, "another", 1500, 9);
+    recordedLadder(database, "q", 1700, 0);  // killed before it said anything
+    const auto second = recordedLadder(database, "q", 2000, 2);
+    const auto studies = earlierStudies(database, "q").value();
+    ASSERT_EQ(studies.size(), 2u);
+    EXPECT_EQ(studies[0].session, second);
+    EXPECT_EQ(studies[1].session, first);
+    EXPECT_EQ(studyHeadline(studies[1].history), "up to a rung: ×1.50 [1.35, 1.65] as fast as the bottom") << "by the newest of its row";
+    ASSERT_EQ(earlierStudies(database, "q", second).value().size(), 1u);
+    EXPECT_TRUE(earlierStudies(database, "q", first).value().empty()) << "what was asked again later was not before";
+    EXPECT_TRUE(earlierStudies(database, "never asked").value().empty());
+    ASSERT_TRUE(deleteSession(database, second));
+    EXPECT_EQ(earlierStudies(database, "q").value().size(), 1u);
+}
+
+TEST(EarlierStudies, OneThatAnotherWentOnWithIsNotCountedBesideIt) {
+    const TempFolder folder;
+    const std::string database = folder.file("sessions.db");
+    const auto begun = recordedLadder(database, "q", 1000, 1.5);
+    const auto whole = recordedLadder(database, "q", 2000, 2, "session " + std::to_string(begun));
+    EXPECT_TRUE(earlierStudies(database, "q", whole).value().empty()) << "its rows are the whole one's own";
+    const auto studies = earlierStudies(database, "q").value();
+    ASSERT_EQ(studies.size(), 1u);
+    EXPECT_EQ(studies[0].session, whole);
 }
 
 }  // namespace

@@ -290,6 +290,7 @@ TEST_F(ExportFormats, TheWideCsvHasALineAStepAndEveryValueOfTheLongOne) {
     std::string line;
     std::getline(lines, line);
     EXPECT_THAT(line, HasSubstr("Step,\"a run, \"\"quoted\"\" - time\",\"a run, \"\"quoted\"\" - measured_at\",\"a run, \"\"quoted\"\" - loss\""));
+    EXPECT_THAT(line, HasSubstr("\"a run, \"\"quoted\"\" - loss__MIN\",\"a run, \"\"quoted\"\" - loss__MAX\""));
     const auto columns = std::ranges::count(line, ',');
     std::map<std::string, int> rowsOf;
     std::int64_t values = 0;
@@ -303,7 +304,7 @@ TEST_F(ExportFormats, TheWideCsvHasALineAStepAndEveryValueOfTheLongOne) {
     EXPECT_EQ(rowsOf["1"], 1);
     EXPECT_EQ(rowsOf["4"], 2) << "the machine was measured twice before the next step";
     const std::string everyValue = exported(ExportFormat::CsvLong);
-    EXPECT_EQ(values, std::ranges::count(everyValue, '\n') - 1);
+    EXPECT_EQ(values, 3 * (std::ranges::count(everyValue, '\n') - 1)) << "with the least and the most of each, which it is itself";
 }
 
 TEST(PickleText, WritesProtocolTwoByteByByte) {

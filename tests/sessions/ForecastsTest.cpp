@@ -76,6 +76,39 @@ TEST(Forecasts, APredictionIsFoundByItsQuestionAndOnlyIfItCameFirst) {
     EXPECT_FALSE(*predictionOf(path, "q", 10));
 }
 
+TEST(Forecasts, WhatWasForetoldStandsBesideTheNewestExperimentThatAnsweredItLater) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    EXPECT_TRUE(measuredPredictions(path, 10)->empty()) << "there is no database";
+    const auto experiment = [&](const std::string& question, std::int64_t startedUnixMs, double ratio, bool over = true) {
+        SessionInfo info = sampleInfo();
+        info.kind = SessionKind::Experiment;
+        info.startedUnixMs = startedUnixMs;
+        auto recorder = Recorder::open({.path = path}, info).value();
+        recorder->publish(ExperimentBegan{.at = {1}, .configA = "{}", .configB = "{}", .question = question, .delta = 0.02});
+        recorder->publish(ExperimentJudged{.at = {2}, .over = over, .outcome = "inconclusive", .ratio = ratio, .pairs = 3});
+        ASSERT_TRUE(recorder->finish());
+    };
+    experiment("q", 100, 1.1);
+    experiment("q", 1'000, 1.25);
+    experiment("q", 1'500, 9, /*over=*/false);
+    experiment("other", 2'000, 2);
+    experiment("early", 10, 3);
+    experiment("never foretold", 3'000, 4);
+    ASSERT_TRUE(storePredictions(path, {{.question = "q", .atUnixMs = 50, .setting = "amp=bf16", .ratio = 1.5, .ms = 20, .basis = "products"},
+                                        {.question = "q", .atUnixMs = 1'200, .setting = "amp=bf16", .ratio = 1.7, .ms = 18, .basis = "products"},
+                                        {.question = "other", .atUnixMs = 60, .setting = "batch-size=4", .ratio = 0.9, .ms = 30, .basis = "bytes"},
+                                        {.question = "early", .atUnixMs = 70, .setting = "a=b", .ratio = 0.9, .ms = 30, .basis = "bytes"},
+                                        {.question = "not asked", .atUnixMs = 80, .setting = "c=d", .ratio = 0.9, .ms = 30, .basis = "bytes"}}));
+    const auto found = measuredPredictions(path, 10);
+    ASSERT_TRUE(found.ok()) << found.error().sentence;
+    ASSERT_EQ(found->size(), 2u);
+    EXPECT_EQ((*found)[0].foretold.setting, "batch-size=4") << "the newest experiment first";
+    EXPECT_EQ((*found)[1].measured.judged.ratio, 1.25) << "the newest that is over";
+    EXPECT_EQ((*found)[1].foretold.ratio, 1.5) << "what was foretold since then was foretold of what was known";
+    EXPECT_EQ(measuredPredictions(path, 1)->size(), 1u);
+}
+
 TEST(Forecasts, NumbersThatCannotBeAreLeftOut) {
     const TempFolder folder;
     const auto path = folder.file("s.db");

@@ -52,8 +52,8 @@ struct KinetoTrace : testing::Test {
     TempFolder folder;
     std::string path = folder.file("s.db");
 
-    void record(const std::vector<SliceBlock>& blocks) {
-        auto recorder = Recorder::open({.path = path}, sampleInfo());
+    void record(const std::vector<SliceBlock>& blocks, const SessionInfo& info = sampleInfo()) {
+        auto recorder = Recorder::open({.path = path}, info);
         ASSERT_TRUE(recorder) << recorder.error().sentence;
         for (const auto& block : blocks) (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeSlices(block)));
         ASSERT_TRUE((*recorder)->finish());
@@ -81,6 +81,13 @@ std::string unzipped(const std::string& path) {
 
 }  // namespace
 
+TEST_F(KinetoTrace, SaysHowManyWorkersTrainedTogetherAndWhatJoinedThem) {
+    SessionInfo info = sampleInfo();
+    info.workers = 3;
+    record({trainerBlock()}, info);
+    EXPECT_EQ(Json::parse(text())["distributedInfo"], Json({{"backend", "gloo"}, {"rank", 0}, {"world_size", 3}}));
+}
+
 TEST_F(KinetoTrace, HasWhatReadersLookFor) {
     record({trainerBlock()});
     const std::string written = text();
@@ -88,7 +95,7 @@ TEST_F(KinetoTrace, HasWhatReadersLookFor) {
     const Json trace = Json::parse(written);
     EXPECT_EQ(trace["schemaVersion"], 1);
     EXPECT_EQ(trace["deviceProperties"], Json::array());
-    EXPECT_EQ(trace["distributedInfo"]["world_size"], 1);
+    EXPECT_EQ(trace["distributedInfo"], Json({{"backend", "gloo"}, {"rank", 0}, {"world_size", sampleInfo().workers}}));
     EXPECT_TRUE(trace["baseTimeNanoseconds"].is_number_integer());
     for (const auto& row : trace["traceEvents"]) {
         for (const char* key : {"ph", "name", "pid", "tid", "ts"}) EXPECT_TRUE(row.contains(key)) << row;
@@ -109,6 +116,9 @@ TEST_F(KinetoTrace, HasWhatReadersLookFor) {
     EXPECT_EQ(args["Input Dims"].dump(), "[[64],[48,16],[[3],[4]],[],[],[]]");
     EXPECT_EQ(args["Input type"].dump(), R"(["float","c10::BFloat16","TensorList","Scalar","Scalar",""])");
     EXPECT_EQ(args["flops"], 98304);
+    EXPECT_EQ(args["kernel_flop"], 98304) << "as PyTorch's own report of FLOP/s and bytes reads it";
+    EXPECT_DOUBLE_EQ(args["kernel_num_gb"].get<double>(), 4096e-9);
+    EXPECT_EQ(trace["with_stack"], 0);
     EXPECT_EQ(args["Layer"], 3);
     EXPECT_EQ(args["Role"], "mlp/up");
     EXPECT_EQ(named(trace, "AddmmBackward0")["args"]["Fwd thread id"], 1);

@@ -131,6 +131,28 @@ TEST(SessionReader, TellsARunOfSeveralWorkersByWhatTheyTook) {
     EXPECT_EQ(read, blocks);
 }
 
+TEST(SessionReader, TellsRunsThatWereFlippedAndHowManyWorkersTrained) {
+    const TempFolder folder;
+    const std::string path = folder.file("s.db");
+    const auto record = [&](std::int64_t workers, const std::string& to) {
+        auto info = sampleInfo();
+        info.workers = workers;
+        auto recorder = Recorder::open({.path = path}, info);
+        (*recorder)->publish(sampleStep(1));
+        (*recorder)->publish(SwitchApplied{1, {2'000'000}, "amp", std::string("off"), to, ""});
+        EXPECT_TRUE((*recorder)->finish());
+        return (*recorder)->session();
+    };
+    const auto flipped = record(1, "bf16"), toTheSame = record(2, "off");
+    auto reader = SessionReader::open(path);
+    const auto one = (*reader)->summary(flipped), two = (*reader)->summary(toTheSame);
+    ASSERT_TRUE(one && two);
+    EXPECT_TRUE(one->flipped);
+    EXPECT_EQ(one->workers, 1);
+    EXPECT_FALSE(two->flipped) << "to the value that it had";
+    EXPECT_EQ(two->workers, 2);
+}
+
 TEST(SessionReader, NamesTheSessionThatIsNotThere) {
     const TempFolder folder;
     ASSERT_TRUE(Recorder::open({.path = folder.file("s.db")}, sampleInfo()));

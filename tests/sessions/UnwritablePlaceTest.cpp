@@ -94,6 +94,17 @@ TEST_F(UnwritablePlace, IsReadWithTheLogAloneWhenItsIndexIsGone) {
     EXPECT_FALSE(std::filesystem::exists(path + "-shm"));
 }
 
+TEST_F(UnwritablePlace, IsReadThroughALinkWithTheLogOfAKilledProcess) {
+    const TempFolder elsewhere;
+    ::chmod(elsewhere.path().c_str(), 0755);
+    recordAndDie();
+    std::filesystem::remove(path + "-shm");
+    protect();
+    std::filesystem::create_symlink(path, elsewhere.file("link.db"));
+    path = elsewhere.file("link.db");
+    EXPECT_EQ(readAsOrdinaryUser(RunState::Interrupted), 0) << "the log lies beside what the link leads to";
+}
+
 TEST_F(UnwritablePlace, IsReadWithTheLogOfAKilledProcessWhereWritingIsAllowed) {
     recordAndDie();
     EXPECT_EQ(stepsOf(storedEvents(path, 1)).size(), 500u);

@@ -57,6 +57,15 @@ std::vector<std::string> row(const char* name, const std::string& settings, cons
             unknownOr(facts.joulesPerToken, format::significant(facts.joulesPerToken * 1e3) + " mJ")};
 }
 
+// What came behind the pairs is part of the time that it took, and no part of what the verdict rests on.
+std::string timeText(const ExperimentHistory& history) {
+    const double all = history.newest() ? history.newest()->seconds : 0, pairs = history.measuringSeconds();
+    if (!(all - pairs >= 1)) return fmt::format("{:.0f} s in all", all);
+    const bool losses = history.newest()->equalTime.seconds > 0;
+    return fmt::format("{:.0f} s in all, of which {:.0f} s of measuring and {:.0f} s behind it{}", all, pairs, all - pairs,
+                       losses ? ", for the losses that were asked for too" : "");
+}
+
 std::string earlierText(const std::vector<EarlierAnswer>& earlier) {
     if (earlier.empty()) return "";
     std::string text = fmt::format("This was asked {} time{} before here:\n", earlier.size(), earlier.size() == 1 ? "" : "s");
@@ -72,7 +81,8 @@ Json experimentJson(const ExperimentHistory& history) {
     return history.began() ? json::answerOf(history) : Json(nullptr);
 }
 
-std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier) {
+std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier,
+                   const std::optional<StoredPrediction>& foretold) {
     Json all = json::answerOf(history);
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
     Json before = Json::array();
@@ -84,6 +94,7 @@ std::string abLine(const ExperimentHistory& history, std::int64_t session, const
                           {"high", bound(one.judged.low, one.judged.high, one.judged.high)},
                           {"delta", number(one.delta)}});
     all["earlier"] = before;
+    all["foretold_ratio"] = foretold ? number(foretold->ratio) : Json(nullptr);
     return line(all);
 }
 
@@ -104,7 +115,8 @@ std::string notComparableLine(const std::string& why, double delta, const RunCon
                  {"b", json::sideOf(a, b, Arm::B, {})}});
 }
 
-std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat) {
+std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat,
+                   const std::optional<StoredPrediction>& foretold) {
     using enum Table::Align;
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
@@ -134,18 +146,22 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
     if (const std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty()) text += said + "\n";
+    if (foretold)
+        if (const std::string said = foretoldSentence(foretold->ratio, foretold->basis, judged); !said.empty()) text += printable(said) + "\n";
     text += fmt::format("A side beside itself in this experiment: {}.{}\n", floorWords(judged.floor, history.sameArmPairs()),
                         floorAdvice(judged.floor, judged.ratio, judged.outcome));
     text += whyText(history.why());
     if (const double loss = history.lossDifference(); std::isfinite(loss))
         text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start{}.\n", std::abs(loss),
                             loss < 0 ? "lower" : "higher", judged.equalTime.seconds > 0 ? "" : "; --loss-after compares it at equal time");
+    else if (const std::string unknown = history.whyNoLoss(); !unknown.empty())
+        text += fmt::format("Loss at equal tokens: unknown ({}).\n", unknown);
     if (!began.comparison.empty()) text += printable(began.comparison) + "\n";
     text += fmt::format(
         "Method: pairs of blocks in an order that a coin decides (seed {}), judged after each pair by a self-normalised confidence sequence on\n"
         "log(time per token of A ÷ of B){}; by Student's t over the rebuilds too;\n"
-        "whole pairs are left out for other programs' use of the processors alone. {:.0f} s in all.\n",
-        began.seed, began.finalLook ? " and, when the budget is spent, once by Student's t over the pairs" : "", judged.seconds);
+        "whole pairs are left out for other programs' use of the processors alone. {}.\n",
+        began.seed, began.finalLook ? " and, when the budget is spent, once by Student's t over the pairs" : "", timeText(history));
     text += earlierText(earlier);
     if (session > 0) text += fmt::format("Kept as session {}.\n", session);
     if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";

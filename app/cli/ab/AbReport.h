@@ -1,21 +1,26 @@
 // What `ab` prints at its end: a verdict and what it rests on for a person, or the one line of JSON that scripts read. Also of a stored experiment
 // (`sessions show`). Main thread.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/cli/output/Json.h"
 #include "core/analysis/ExperimentHistory.h"
 #include "sessions/findings/Experiments.h"
+#include "sessions/findings/Forecasts.h"
 
 namespace stepscope::cli {
 
-// session: 0 = not recorded. The keys are promised: verdict, why, ratio, low, high, pairs, discarded, floor, delta, seconds, experiment, a, b.
-std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier);
+// session: 0 = not recorded; foretold: what `predict` had said of it. The keys are promised: verdict, why, ratio, low, high, pairs, discarded, floor,
+// delta, seconds, experiment, a, b.
+std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier,
+                   const std::optional<StoredPrediction>& foretold = {});
 // The same of what was refused before it began: a verdict "not-comparable".
 std::string notComparableLine(const std::string& why, double delta, const RunConfig& a, const RunConfig& b);
 
-std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat);
+std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat,
+                   const std::optional<StoredPrediction>& foretold = {});
 
 // The experiment's part of a session shown: its answer with both sides; null where there is none.
 Json experimentJson(const ExperimentHistory& history);

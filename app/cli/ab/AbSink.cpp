@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 
@@ -26,14 +27,21 @@ void AbSink::take(const Event& event) {
     m_history.add(event);
     if (const auto* block = std::get_if<BlockDone>(&event)) {
         if (block->pair < 0) status("pilot: how long a block must be, and how much pairs scatter");
+    } else if (const auto* preparing = std::get_if<Preparing>(&event)) {
+        // The verdict stands already; what is done beside it only says more of it.
+        if (m_history.newest() && m_history.newest()->over) status(verdict() + " · " + preparing->what);
     } else if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
-        if (judged->over) return;
+        if (judged->over) return status(verdict());
         const double budget = m_history.began() ? m_history.began()->budgetSeconds : 0;
         const bool bounded = judged->low > 0 && std::isfinite(judged->high);
         const std::string interval = bounded ? fmt::format("[{:.3f}, {:.3f}]", judged->low, judged->high) : "(no interval yet)";
         status(fmt::format("pair {} · {:.0f} of at most {:.0f} s · time of A ÷ time of B so far: {:.3f} {}", judged->pair + 1, judged->seconds,
                            budget, judged->ratio, interval));
     }
+}
+
+std::string AbSink::verdict() const {
+    return "B beside A: " + judgedWords(*m_history.newest(), m_history.began() ? m_history.began()->delta : 0.01);
 }
 
 }  // namespace stepscope::cli

@@ -13,6 +13,7 @@ public:
 
 private:
     void take(const Event& event) override;
+    std::string verdict() const;  // once there is one
 
     std::mutex m_mutex;  // events and chunks come from threads of their own
     ExperimentHistory m_history;

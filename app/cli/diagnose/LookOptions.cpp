@@ -9,7 +9,8 @@ namespace stepscope::cli {
 
 void addConfiguration(RunOptions& options, CLI::App& command) {
     options.add(command);
-    options.addKey(command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
+    options.addKey(command, "data",
+                   "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options.addKey(command, "threads", "CPU threads; 0 = every core");
 }
 

@@ -8,6 +8,7 @@
 #include "app/workbench/process/StandardError.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/captures/CaptureSentence.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -55,10 +56,14 @@ void ConsoleSink::publish(Event event) {
             },
             [](const RecorderWaited&) {},
             [&](const CaptureDone& e) { say(LogLevel::Info, captureSentence(e)); },
-            [&](const ExperimentBegan& e) { m_delta = e.delta; },
+            [&](const ExperimentBegan& e) {
+                m_delta = e.delta;
+                const auto turns = turnsOf(e.configA, e.configB);
+                m_sides = turns ? fmt::format("{} {} beside {}", turns->id, toString(turns->to), toString(turns->from)) : "B beside A";
+            },
             [](const BlockDone&) {},
             [&](const ExperimentJudged& e) {
-                if (e.over) say(LogLevel::Info, fmt::format("step {}: {}", format::count(e.step), judgedSentence(e, m_delta)));
+                if (e.over) say(LogLevel::Info, fmt::format("step {}: {}", format::count(e.step), judgedSentence(e, m_delta, m_sides)));
             },
             [](const StudyBegan&) {},
             [](const StudyRow&) {},

@@ -41,7 +41,8 @@ private:
     ProgressBar m_bar;
     std::shared_ptr<spdlog::logger> m_log;
     std::set<std::string> m_errorsShown;
-    double m_delta = 0.01;  // of the experiment that goes on
+    double m_delta = 0.01;  // of the experiment that goes on,
+    std::string m_sides;    //   and of what it is: "amp bf16 beside off"
 };
 
 }  // namespace stepscope::cli

@@ -16,6 +16,8 @@ namespace {
 
 using enum Table::Align;
 
+constexpr std::size_t kMostEarlierStudies = 5;  // named one by one
+
 std::string times(double ratio, double low, double high, const char* unbounded = "too few pairs") {
     if (!std::isfinite(ratio)) return "";
     const int digits = ratio < 10 ? 2 : 1;
@@ -91,9 +93,9 @@ std::string ladderText(const StudyHistory& history) {
     text += "\n" + topWords(history) + reasons(history);
     if (!began.unit.empty()) text += fmt::format("Reported elsewhere: {}; on other hardware, not by this program.\n", printable(began.unit));
     text += fmt::format(
-        "Method: each × is an experiment of its own, two programs taking turns (see `ab`); all intervals of the table hold together at {:.0f} %.\n"
-        "Loss: beside the rung below at equal tokens, soon after the start. {:.0f} s of measuring.\n",
-        (1 - began.alpha) * 100, history.measuredSeconds());
+        "Method: each × is an experiment of its own, two programs taking turns (see `ab`); its interval is\n{}.\nAll intervals of the table hold "
+        "together at {:.0f} %. Loss: beside the rung below at equal tokens, soon after the start. {:.0f} s of measuring.\n",
+        intervalMethod(began.finalLook), (1 - began.alpha) * 100, history.measuredSeconds());
     return text;
 }
 
@@ -117,7 +119,8 @@ std::string tuneText(const StudyHistory& history) {
     if (has)
         text += fmt::format("Recommended: {}\nMeasured anew beside the present settings: {}{}.\n", printable(last->settings),
                             times(last->ratio, last->low, last->high),
-                            std::isfinite(last->msPerStep) ? ", " + format::milliseconds(last->msPerStep) + " a step" : "");
+                            std::isfinite(last->msPerStep) ? ", " + format::milliseconds(last->msPerStep) + " a step" : "") +
+                searchLossSentence(history) + "\n";
     else if (last->state == study::kWaiting || last->state == study::kRunning)
         text += fmt::format("{} won the race, and it was ended before that was measured anew: nothing is recommended.\n", printable(last->settings));
     else if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive))
@@ -130,8 +133,17 @@ std::string tuneText(const StudyHistory& history) {
         "is of\n"
         "the same rounds; steps are of each row's newest block, at different times, and compare nothing. The race's own figures favour its winner, "
         "so\n"
-        "only the interval of the fresh experiment counts ({:.0f} %). {:.0f} s in all.\n",
-        (1 - history.began()->alpha) * 100, history.seconds());
+        "only the interval of the fresh experiment counts ({:.0f} %):\n{}. {:.0f} s in all.\n",
+        (1 - history.began()->alpha) * 100, intervalMethod(history.began()->finalLook), history.seconds());
+    return text;
+}
+
+std::string earlierStudiesText(const std::vector<EarlierStudy>& earlier) {
+    if (earlier.empty()) return "";
+    std::string text = fmt::format("This was asked {} time{} before here:\n", earlier.size(), earlier.size() == 1 ? "" : "s");
+    for (std::size_t i = 0; i < std::min(kMostEarlierStudies, earlier.size()); ++i)
+        text += fmt::format("  session {}: {}\n", earlier[i].session, printable(studyHeadline(earlier[i].history)));
+    if (earlier.size() > kMostEarlierStudies) text += fmt::format("  and {} older\n", earlier.size() - kMostEarlierStudies);
     return text;
 }
 
@@ -145,9 +157,10 @@ std::string ladderPlanText(const std::vector<StudyRow>& rows) {
     return table.text();
 }
 
-std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat) {
+std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat, const std::vector<EarlierStudy>& earlier) {
     if (!history.began()) return "";
     std::string text = history.began()->kind == "ladder" ? ladderText(history) : tuneText(history);
+    text += earlierStudiesText(earlier);
     if (session > 0) text += fmt::format("Kept as session {}.\n", session);
     if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";
     return text;

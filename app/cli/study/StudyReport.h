@@ -2,14 +2,16 @@
 // show`), so whatever it prints may be a stranger's. Main thread.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "app/cli/output/Json.h"
 #include "core/analysis/StudyHistory.h"
+#include "sessions/findings/Studies.h"
 
 namespace stepscope::cli {
 
-// repeat: the line that asks it again; may be empty.
-std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat);
+// repeat: the line that asks it again; may be empty. earlier: what the same question came to before, newest first.
+std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat, const std::vector<EarlierStudy>& earlier = {});
 
 // The rows of a ladder that was not measured yet, with what cannot be.
 std::string ladderPlanText(const std::vector<StudyRow>& rows);

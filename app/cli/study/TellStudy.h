@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,18 @@
 
 namespace stepscope::cli {
 
-// Of a study that has begun. reports: files, checked before (checkReports).
-Status tellStudy(const Workbench& workbench, const StudySink& sink, bool json, const std::vector<std::string>& reports);
+struct StudyAnswer {
+    bool json = false;
+    std::vector<std::string> reports;  // files, checked before (checkReports)
+    // Where earlier studies of the same question are looked for, as it was given; none: nowhere, for nothing is stored.
+    std::optional<std::string> database;
+};
 
-// What `start` begins; reports as above. Errors are those of `start` and of the reports.
-Result<ExitCode> runStudy(const Workbench& workbench, const std::function<Result<std::unique_ptr<Run>>(EventSink& sink)>& start, bool json,
-                          const std::vector<std::string>& reports);
+// Of a study that has begun.
+Status tellStudy(const Workbench& workbench, const StudySink& sink, const StudyAnswer& answer);
+
+// What `start` begins. Errors are those of `start` and of the reports.
+Result<ExitCode> runStudy(const Workbench& workbench, const std::function<Result<std::unique_ptr<Run>>(EventSink& sink)>& start,
+                          const StudyAnswer& answer);
 
 }  // namespace stepscope::cli

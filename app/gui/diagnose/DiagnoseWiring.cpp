@@ -10,6 +10,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/diagnose/DiagnosePage.h"
@@ -21,6 +22,14 @@ namespace {
 constexpr double kLookSeconds = 10, kBatchSeconds = 60;
 constexpr double kLossSeconds = 60;  // of training, where what is learnt is the question
 const char* kAdviceChapter = "advice.md";
+
+constexpr std::size_t kPredictionsTold = 12;  // the newest
+
+// A look, and what was predicted on this machine and measured since.
+struct FoundByLook {
+    Diagnosis found;
+    std::vector<std::string> foretold;
+};
 
 // Settings of which a look would find the same.
 bool sameSettings(RunConfig a, RunConfig b) {
@@ -142,13 +151,19 @@ void DiagnoseWiring::look() {
             ? shown->session()
             : 0;
     ask(
-        [this, session, database = m_reader.database()](const Workbench& workbench, const RunConfig& config, const LookProgress& progress) {
-            return diagnose(workbench.machine(), {.config = config, .database = database, .session = session, .mostSeconds = kLookSeconds}, progress,
-                            m_cancel);
+        [this, session, database = m_reader.database()](const Workbench& workbench, const RunConfig& config,
+                                                        const LookProgress& progress) -> Result<FoundByLook> {
+            auto found = diagnose(workbench.machine(), {.config = config, .database = database, .session = session, .mostSeconds = kLookSeconds},
+                                  progress, m_cancel);
+            if (!found) return found.error();
+            auto foretold = foretoldLines(database, kPredictionsTold);
+            return FoundByLook{std::move(*found), foretold ? std::move(*foretold) : std::vector<std::string>()};
         },
-        [this](const Diagnosis& found) {
+        [this](const FoundByLook& look) {
+            const Diagnosis& found = look.found;
             m_view.stage = DiagnoseView::Stage::Found;
             m_view.facts = factsOf(found);
+            if (auto foretold = foretoldFact(look.foretold)) m_view.facts.push_back(std::move(*foretold));
             m_view.advice = found.advice;
             m_view.timed = found.timing.has_value();
             if (found.estimate && sameSettings(m_looked, settings())) Q_EMIT timed(*found.estimate);

@@ -1,5 +1,6 @@
 #include "app/gui/diagnose/DiagnoseWords.h"
 
+#include <QStringList>
 #include <cmath>
 
 #include "core/base/Format.h"
@@ -119,6 +120,13 @@ std::vector<DiagnoseFact> factsOf(const Diagnosis& found) {
                                       size({found.disk.checkpointBytes}))});
     facts.push_back({"Switches", refusedOf(found)});
     return facts;
+}
+
+std::optional<DiagnoseFact> foretoldFact(const std::vector<std::string>& lines) {
+    if (lines.empty()) return std::nullopt;
+    QStringList all;
+    for (const std::string& line : lines) all << text(line);
+    return DiagnoseFact{"Predicted", all.join("\n")};
 }
 
 void showBatches(const BatchSearch& found, DiagnoseView& view) {

@@ -74,7 +74,7 @@ void TimeWiring::refresh() {
 // answered: two times that follow each other would be of one run.
 void TimeWiring::tell() {
     if (m_timing || m_counted || !m_answered) return;
-    // The list does not say on which machine a run was.
+    // The list tells of this machine's runs.
     if (m_runs.elsewhere()) return sayElsewhere();
     const TimeForecast forecast = forecastTime(m_panel.config(), m_sessions.model());
     if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);

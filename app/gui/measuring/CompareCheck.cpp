@@ -3,7 +3,10 @@
 #include <QDateTime>
 #include <QFile>
 #include <algorithm>
+#include <filesystem>
 
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/WeightsLook.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigKeys.h"
@@ -14,6 +17,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostEarlier = 10;
+constexpr std::int64_t kStepsBeyond = 1'000'000;  // of a checkpoint's step; no experiment makes as many
 
 // Why a side with this one difference cannot be had here; empty = it can.
 std::string problemOf(const Workbench& workbench, const SwitchCatalogue& catalogue, RunConfig config, const std::string& key, const std::string& text,
@@ -38,6 +42,34 @@ std::string problemOf(const Workbench& workbench, const SwitchCatalogue& catalog
     if (!setKey(a, catalogue, row.key, row.a) || !setKey(b, catalogue, row.key, row.b)) return "";
     if (differingKeys(a, b).empty()) return "Both sides have the same value here.";
     return whyNotComparable(a, b, false);
+}
+
+// The first setting of the model in which a checkpoint is of another one than a side; empty: none.
+std::string otherModel(const RunConfig& held, const RunConfig& side) {
+    for (const ConfigKey& key : configKeys())
+        if (key.section == "model" && key.id != "dropout" && key.id != "label-smoothing" && key.get(held) != key.get(side)) return key.id;
+    return "";
+}
+
+// What both begin with, into the request; or why they cannot, a sentence.
+std::string beginFrom(const std::string& start, ExperimentRequest& request) {
+    std::error_code unreadable;
+    if (!std::filesystem::exists(std::filesystem::path(start) / "state.json", unreadable)) {
+        for (const RunConfig* side : {&request.a, &request.b})
+            if (const WeightsLook look = lookAtWeights(start, *side); !look.problem.empty()) return look.problem;
+        request.init = start;
+        return "";
+    }
+    const auto held = inspectCheckpoint(start);
+    if (!held) return held.error().sentence;
+    for (RunConfig* side : {&request.a, &request.b}) {
+        if (const std::string key = otherModel(held->config, *side); !key.empty())
+            return "The checkpoint " + start + " is of a model with another " + key + "; set it at the left as its run had it.";
+        // Steps go on from there, however many a run of these settings is to have.
+        side->steps = std::max(side->steps, held->step + kStepsBeyond);
+    }
+    request.from = start;
+    return "";
 }
 
 }  // namespace
@@ -85,13 +117,16 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
     check.problem = asText(whyNotComparable(*wholeA, *wholeB, question.same));
     if (check.problem.isEmpty() && !question.same) check.problem = asText(workbench.whyNothingDiffers(*wholeA, *wholeB));
     if (!check.problem.isEmpty()) return checked;
-    check.notes = asText(comparisonNotes(*wholeA, *wholeB, question.lossSeconds > 0));
-    const EarlierList earlier = earlierOf(database, questionKey(*wholeA, *wholeB, question.same, workbench.machine()), 0);
-    check.earlier = earlier.rows;
-    check.earlierCount = earlier.count;
     ExperimentRequest request;
     request.a = std::move(*wholeA);
     request.b = std::move(*wholeB);
+    if (!question.start.empty()) check.problem = asText(beginFrom(question.start, request));
+    if (!check.problem.isEmpty()) return checked;
+    check.notes = asText(comparisonNotes(request.a, request.b, question.lossSeconds > 0));
+    const EarlierList earlier =
+        earlierOf(database, questionKey(request.a, request.b, question.same, workbench.machine(), request.from, request.init), 0);
+    check.earlier = earlier.rows;
+    check.earlierCount = earlier.count;
     request.same = question.same;
     request.budgetSeconds = std::clamp(question.budgetSeconds, kShortestBudget, kLongestBudget);
     request.delta = std::clamp(question.delta, kLeastDelta, kMostDelta);

@@ -8,11 +8,12 @@
 #include "app/gui/measuring/ExperimentFeed.h"
 #include "app/gui/measuring/StoredExperiment.h"
 #include "app/gui/wiring/LiveFeed.h"
-#include "app/gui/wiring/LogSentences.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/experiments/ExperimentReports.h"
+#include "core/events/Presets.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
@@ -63,7 +64,7 @@ CompareWiring::CompareWiring(const Panels& panels, RunController& runs, RunWirin
     connect(&feed, &ExperimentFeed::began, this, &CompareWiring::lookForEarlier);
     connect(&feed, &ExperimentFeed::said, this, [this](const Event& event) {
         if (std::holds_alternative<StateChanged>(event)) return;  // its sentences are of a run and its steps
-        if (auto line = logSentence(event, QDateTime::currentMSecsSinceEpoch())) {
+        if (auto line = m_sentences.of(event, QDateTime::currentMSecsSinceEpoch())) {
             line->when = QDateTime::currentDateTime();
             line->step = 0;  // its steps are on no chart
             m_stage.live().log().add({*line});
@@ -116,6 +117,7 @@ void CompareWiring::connectResult() {
     connect(&result, &CompareResult::repeatRequested, this, &CompareWiring::repeat);
     connect(&result, &CompareResult::reportRequested, this, &CompareWiring::report);
     connect(&result, &CompareResult::useRequested, this, &CompareWiring::useB);
+    connect(&result, &CompareResult::presetRequested, this, &CompareWiring::askOnPreset);
     connect(&result, &CompareResult::earlierRequested, this, &CompareWiring::open);
     connect(&result, &CompareResult::experimentChosen, this, [this](qint64 number) {
         if (m_stored == 0) return;
@@ -145,11 +147,22 @@ void CompareWiring::lookSoon() {
 }
 
 void CompareWiring::test(const CompareQuestion& question) {
+    fill(question);
+    m_wanted = true;
+}
+
+void CompareWiring::ask(const RunConfig& settings, const CompareQuestion& question) {
+    m_panels.experiment.adopt(settings);
+    fill(question);
+    m_running.say("The settings of that run are in the panel on the left, and its two values on the page Compare.", false);
+}
+
+void CompareWiring::fill(const CompareQuestion& question) {
     m_panels.pages.setCurrentWidget(&m_page);
     m_page.ask();
     m_asked = question;
     lookSoon();
-    m_wanted = true;
+    m_wanted = false;
 }
 
 void CompareWiring::look() {
@@ -207,6 +220,7 @@ void CompareWiring::measure(ExperimentRequest request) {
     m_panels.notice.hide();
     m_live = viewOf(request);
     m_live.earlier = {};
+    m_began = QDateTime::currentMSecsSinceEpoch();
     m_feed.begin();
     m_live.history = m_feed.history();
     m_stored = 0;
@@ -282,9 +296,13 @@ void CompareWiring::failed(const QString& sentence) {
 void CompareWiring::lookForEarlier() {
     const auto& began = m_feed.history()->began();
     if (!began) return;
-    m_thread.post([this, database = m_reader.database(), question = began->question, session = m_feed.session()] {
-        answer(this, [this, session, found = earlierOf(database, question, session)] {
-            if (session != m_feed.session()) return;
+    m_thread.post([this, database = m_reader.database(), question = began->question, session = m_feed.session(), before = m_began] {
+        CompareView told;
+        tellForetold(told, database, question, before);
+        answer(this, [this, session, before, told, found = earlierOf(database, question, session)] {
+            if (session != m_feed.session() || before != m_began) return;
+            m_live.foretold = told.foretold;
+            m_live.foretoldBasis = told.foretoldBasis;
             m_live.earlier = found.rows;
             m_live.earlierCount = found.count;
             if (m_stored == 0) m_page.updateView(m_live);
@@ -305,6 +323,22 @@ void CompareWiring::useB() {
     if (!request) return m_running.say(asText(request.error().sentence), true);
     m_panels.experiment.adopt(request->b);
     m_running.say("The settings of side B are in the panel on the left.", false);
+}
+
+// The data and the device stay, they are not the preset's business; what both began with was of the other model.
+void CompareWiring::askOnPreset(const QString& preset) {
+    const CompareView& shown = m_stored != 0 ? m_storedView : m_live;
+    auto request = requestAgain(*shown.history, m_reader.database());
+    if (!request) return m_running.say(asText(request.error().sentence), true);
+    auto config = presetConfig(preset.toStdString());
+    if (!config) return m_running.say(asText(config.error().sentence), true);
+    config->data = request->a.data;
+    placeAs(request->a, *config);
+    CompareQuestion question{.budgetSeconds = request->budgetSeconds, .delta = request->delta, .seed = request->seed};
+    question.lossSeconds = request->lossSeconds;
+    for (const DifferingKey& key : differingKeys(request->a, request->b)) question.differences.push_back({key.key, key.a, key.b});
+    m_panels.experiment.adopt(*config);
+    fill(question);
 }
 
 void CompareWiring::report(const QString& path) {

@@ -11,6 +11,7 @@
 #include "app/gui/measuring/CompareCheck.h"
 #include "app/gui/measuring/PlaceTimelines.h"
 #include "app/gui/process/BackThread.h"
+#include "app/gui/wiring/LogSentences.h"
 
 class QTabWidget;
 
@@ -40,6 +41,8 @@ public:
 
     // Asks this of the settings at the left and measures it as soon as it was looked at.
     void test(const stepscope::CompareQuestion& question);
+    // Puts settings into the panel at the left and the question into the form, for a person to look at and measure.
+    void ask(const stepscope::RunConfig& settings, const stepscope::CompareQuestion& question);
     // An experiment, stored or going on, on its page. number: which of those that the session holds, from 1; 0: the newest.
     void open(qint64 session, qint64 number = 0);
 
@@ -48,6 +51,7 @@ Q_SIGNALS:
 
 private:
     void connectForm();
+    void fill(const CompareQuestion& question);
     void connectResult();
     void lookSoon();
     void measureReady();
@@ -56,6 +60,7 @@ private:
     void measureWhenFree();
     void repeat();
     void useB();
+    void askOnPreset(const QString& preset);
     void report(const QString& path);
     void ended(const RunSummary& summary);
     void failed(const QString& sentence);
@@ -82,12 +87,14 @@ private:
     bool m_wanted = false;                     // and measured as soon as it was
     bool m_waiting = false;                    // for the end of a run
     CompareView m_live;                        // the newest one that this window measured
+    std::int64_t m_began = 0;                  //   since then, Unix milliseconds
     std::int64_t m_stored = 0;                 // the session that is shown instead; 0 = none
     std::int64_t m_number = 0;                 //   and which of its experiments, from 1; 0 = the newest
     bool m_storedGoesOn = false;               // another program still measures it
     CompareView m_storedView;
-    PlaceTimelines m_places;  // of the reasons, in both captures
-    BackThread m_thread;      // last: joined first
+    ExperimentSentences m_sentences;  // for the log
+    PlaceTimelines m_places;          // of the reasons, in both captures
+    BackThread m_thread;              // last: joined first
 };
 
 }  // namespace stepscope

@@ -1,8 +1,10 @@
 #include "app/gui/measuring/LadderWiring.h"
 
 #include <QDateTime>
+#include <QFile>
 #include <QFileDialog>
 #include <QTabWidget>
+#include <algorithm>
 #include <utility>
 
 #include "app/gui/Stage.h"
@@ -19,6 +21,7 @@
 #include "widgets/panels/compare/CompareTypes.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/ladder/LadderPage.h"
+#include "widgets/panels/sessions/RelativeTime.h"
 
 namespace stepscope {
 namespace {
@@ -57,6 +60,37 @@ Result<RunConfig> settingsOf(const StudyHistory& history, const SwitchCatalogue&
     return here;
 }
 
+struct EarlierStudyRows {
+    std::vector<EarlierRow> rows;  // newest first
+    std::size_t count = 0;         // of them all
+};
+
+constexpr std::size_t kMostEarlierRows = 10;
+
+// What the same question came to before; nothing where the file cannot be read: the list of sessions is read from it too and says why.
+EarlierStudyRows earlierRows(const std::string& database, const std::string& question, std::int64_t besides) {
+    EarlierStudyRows found;
+    if (question.empty() || !QFile::exists(asText(database))) return found;
+    const auto studies = earlierResults(database, question, besides);
+    if (!studies) return found;
+    found.count = studies->size();
+    for (std::size_t i = 0; i < std::min(kMostEarlierRows, studies->size()); ++i) {
+        const EarlierResult& one = (*studies)[i];
+        found.rows.push_back(
+            {one.session, relativeTime(QDateTime::fromMSecsSinceEpoch(one.startedUnixMs), QDateTime::currentDateTime()), asText(one.words)});
+    }
+    return found;
+}
+
+// Of the question as it stands, behind what would be measured.
+QString askedBefore(const EarlierStudyRows& earlier) {
+    if (earlier.rows.empty()) return {};
+    return QString(" Asked %1 before here, in session %2: %3.")
+        .arg(earlier.count == 1 ? QString("once") : QString("%1 times").arg(earlier.count) + QString(", the last time"))
+        .arg(earlier.rows.front().session)
+        .arg(earlier.rows.front().words);
+}
+
 struct StoredStudy {
     LadderView view;
     bool goesOn = false;
@@ -79,7 +113,13 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
     stored.view.doing = summary->state == RunState::Finished || stored.goesOn
                             ? QString()
                             : QString("%1%2").arg(toString(summary->state), summary->why.empty() ? QString() : ": " + asText(summary->why));
-    stored.view.resumable = summary->kind == SessionKind::Ladder && !stored.goesOn && summary->state != RunState::Finished && history->began();
+    stored.view.resumable = summary->kind == SessionKind::Ladder && !stored.goesOn && history->began() &&
+                            (summary->state != RunState::Finished || waitsForBudget(*history));
+    if (history->began()) {
+        const EarlierStudyRows earlier = earlierRows(database, history->began()->question, session);
+        stored.view.earlier = earlier.rows;
+        stored.view.earlierCount = earlier.count;
+    }
     stored.view.goesOn = stored.goesOn;
     stored.view.canUse = studyUsable(*history) && !stored.goesOn;
     stored.view.history = std::move(history);
@@ -113,6 +153,8 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     connect(&m_page, &LadderPage::resumeRequested, this, &LadderWiring::resume);
     connect(&m_page, &LadderPage::useRequested, this, &LadderWiring::use);
     connect(&m_page, &LadderPage::reportRequested, this, &LadderWiring::report);
+    connect(&m_page, &LadderPage::earlierRequested, this, &LadderWiring::open);
+    connect(&feed, &StudyFeed::began, this, &LadderWiring::lookForEarlier);
     connect(&m_page, &LadderPage::guideRequested, this, [this] { Q_EMIT guideRequested(kLadderChapter); });
     connect(&m_page, &LadderPage::stopRequested, this, [this] {
         if (!m_mine) return;
@@ -173,19 +215,34 @@ void LadderWiring::look() {
     const LadderQuestion question = m_page.question();
     const RunConfig settings = m_panels.experiment.config();
     if (m_panels.experiment.hasProblem()) return m_page.setForecast("The settings at the left: " + m_panels.experiment.problem(), true);
+    const std::uint64_t number = m_newest;
     if (question.search) {
         const double minutes = question.minutes > 0 ? question.minutes : 5;
-        return m_page.setForecast(
-            QString("All values of all switches that compute the same race beside the settings at the left, %1 min; the last fifth "
-                    "measures what won anew.")
-                .arg(minutes, 0, 'g', 3),
-            minutes * 60 < kShortestTune);
+        const bool problem = minutes * 60 < kShortestTune;
+        const QString said = QString(
+                                 "All values of all switches that compute the same race beside the settings at the left, %1 min; the last fifth "
+                                 "measures what won anew.")
+                                 .arg(minutes, 0, 'g', 3);
+        m_page.setForecast(said, problem);
+        m_thread.post([this, number, said, problem, request = searchOf(question, settings), workbench = m_runs.workbench()]() mutable {
+            if (number != m_newest) return;
+            auto complete = workbench->complete(request.config);
+            if (!complete) return;  // it is said when it is measured
+            request.config = std::move(*complete);
+            const QString before = askedBefore(earlierRows(request.database, tuneQuestion(request, workbench->machine()), 0));
+            if (before.isEmpty()) return;
+            answer(this, [this, number, said, problem, before] {
+                if (number == m_newest) m_page.setForecast(said + before, problem);
+            });
+        });
+        return;
     }
-    const std::uint64_t number = m_newest;
     m_thread.post([this, number, question, settings, workbench = m_runs.workbench(), database = m_reader.database()] {
         if (number != m_newest) return;
         LadderRequest request{.config = settings, .leaveOneOut = question.leaveOneOut, .pairs = question.pairs, .database = database};
         request.budgetSeconds = question.minutes * 60;
+        request.delta = question.delta;
+        request.seed = question.seed;
         QString said;
         bool problem = false;
         if (auto ladder = loadLadder(question.ladder); !ladder) {
@@ -205,6 +262,8 @@ void LadderWiring::look() {
                 said = asText(forecastWords(*forecast, question.minutes > 0)) + ".";
                 if (forecast->pairSeconds > 0) said += QString(" Pairs take %1 of them.").arg(forecast->pairSeconds / 60, 0, 'f', 1);
                 if (left > 0) said += QString(" Not measured here: %1%2").arg(first, left > 1 ? QString(" And %1 more.").arg(left - 1) : QString());
+                if (const auto bottom = ladderBottom(*workbench, request))
+                    said += askedBefore(earlierRows(database, ladderQuestion(request, *bottom, workbench->machine()), 0));
                 problem = forecast->legs == 0;
             }
         }
@@ -238,21 +297,31 @@ void LadderWiring::measure() {
         begin();
         return m_runs.study([request = *m_ladder](Workbench& workbench, EventSink& sink) { return workbench.startLadder(request, sink); }, m_feed);
     }
-    TuneRequest request{.config = m_panels.experiment.config(), .sizes = question.sizes, .database = m_reader.database()};
-    if (question.minutes > 0) request.budgetSeconds = question.minutes * 60;
     begin();
-    m_runs.study([request](Workbench& workbench, EventSink& sink) { return workbench.startTune(request, sink); }, m_feed);
+    m_runs.study([request = searchOf(question, m_panels.experiment.config())](Workbench& workbench,
+                                                                              EventSink& sink) { return workbench.startTune(request, sink); },
+                 m_feed);
+}
+
+TuneRequest LadderWiring::searchOf(const LadderQuestion& question, const RunConfig& settings) const {
+    TuneRequest request{.config = settings, .sizes = question.sizes, .delta = question.delta, .seed = question.seed, .database = m_reader.database()};
+    if (question.minutes > 0) request.budgetSeconds = question.minutes * 60;
+    if (question.memoryGb > 0) request.memory = Bytes{static_cast<std::int64_t>(question.memoryGb * 1e9)};
+    return request;
 }
 
 void LadderWiring::resume() {
     if (m_runs.busy() || m_runs.workbench() == nullptr || m_stored == 0) return;
     const std::int64_t session = m_stored;
+    // Rows that had no time are measured in the time that is set now; what was stopped keeps its own.
+    const double larger = waitsForBudget(*m_storedView.history) ? m_page.question().minutes * 60 : 0;
     begin();
     m_runs.study(
-        [session, database = m_reader.database()](Workbench& workbench, EventSink& sink) -> Result<std::unique_ptr<Run>> {
+        [session, larger, database = m_reader.database()](Workbench& workbench, EventSink& sink) -> Result<std::unique_ptr<Run>> {
             auto request = resumedLadder(database, session, workbench.machine());
             if (!request) return request.error();
             request->database = database;
+            if (larger > 0) request->budgetSeconds = std::clamp(larger, kShortestBudget, kLongestBudget);
             return workbench.startLadder(std::move(*request), sink);
         },
         m_feed);
@@ -302,6 +371,19 @@ void LadderWiring::refreshLive() {
     if (m_stored == 0) show();
 }
 
+void LadderWiring::lookForEarlier() {
+    if (!m_feed.history()->began()) return;
+    const std::int64_t session = m_feed.session();
+    m_thread.post([this, session, question = m_feed.history()->began()->question, database = m_reader.database()] {
+        answer(this, [this, session, found = earlierRows(database, question, session)] {
+            if (m_feed.session() != session) return;
+            m_live.earlier = found.rows;
+            m_live.earlierCount = found.count;
+            if (m_stored == 0) show();
+        });
+    });
+}
+
 void LadderWiring::ended(const RunSummary& summary) {
     m_feed.end();
     m_mine = false;
@@ -313,8 +395,9 @@ void LadderWiring::ended(const RunSummary& summary) {
     m_live.failed = summary.state == RunState::Failed || summary.state == RunState::Interrupted ? asText(summary.why) : QString();
     m_live.canUse = studyUsable(*m_live.history);
     if (!m_live.failed.isEmpty()) m_running.say(m_live.failed, true);
-    // What was stopped is gone on with as what it is now: stored.
-    if (summary.state == RunState::Stopped && m_feed.session() > 0) return open(m_feed.session());
+    // What was stopped, or had no time for all of its rows, is gone on with as what it is now: stored.
+    const bool goesOn = summary.state == RunState::Stopped || (summary.state == RunState::Finished && waitsForBudget(*m_live.history));
+    if (goesOn && m_feed.session() > 0) return open(m_feed.session());
     if (m_stored == 0) show();
 }
 

@@ -49,7 +49,9 @@ private:
     void use();
     void report(const QString& path);
     void begin();
+    TuneRequest searchOf(const LadderQuestion& question, const RunConfig& settings) const;
     void refreshLive();
+    void lookForEarlier();
     void ended(const RunSummary& summary);
     void failed(const QString& sentence);
     void read(qint64 session);

@@ -57,7 +57,7 @@ void MeasureWiring::send(bool lossMayMove) {
 }
 
 void MeasureWiring::act() {
-    if (!m_asked) return m_flips.askToMeasure();
+    if (!m_asked || m_stage.replaying()) return m_flips.askToMeasure();  // a replay's strip is of its own flips
     if (m_begun) return m_runs.send(StopMeasuring{});
     if (m_mayAgree) send(/*lossMayMove=*/true);
 }

@@ -2,10 +2,12 @@
 
 #include <QDateTime>
 #include <algorithm>
+#include <utility>
 
 #include "app/gui/measuring/CompareCheck.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/Event.h"
 #include "sessions/Samples.h"
@@ -17,6 +19,7 @@ namespace {
 
 void nameSides(CompareView& view, const RunConfig& a, const RunConfig& b, bool same) {
     if (view.title.isEmpty()) view.title = asText(questionWords(a, b, same));
+    if (a.preset == b.preset) view.preset = asText(a.preset);
     if (same) return;
     QStringList ofA, ofB;
     for (const DifferingKey& key : differingKeys(a, b)) {
@@ -52,6 +55,12 @@ QStringList linesOf(const std::vector<ChosenExperiment::Entry>& all) {
 }
 
 }  // namespace
+
+void tellForetold(CompareView& view, const std::string& database, const std::string& question, std::int64_t before) {
+    Foretold foretold = foretoldOf(database, question, before);
+    view.foretold = foretold.ratio;
+    view.foretoldBasis = std::move(foretold.basis);
+}
 
 CompareView viewOf(const ExperimentRequest& request) {
     CompareView view;
@@ -137,6 +146,7 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session,
         const EarlierList earlier = earlierOf(database, began->question, session);
         view.earlier = earlier.rows;
         view.earlierCount = earlier.count;
+        tellForetold(view, database, began->question, summary->startedUnixMs);
     }
     view.history = std::move(history);
     return stored;

@@ -18,6 +18,9 @@ struct StoredView {
 // those of SessionReader, and that the session holds none, or none of that number.
 Result<StoredView> storedView(const std::string& database, std::int64_t session, std::int64_t number = 0);
 
+// What had been predicted of its question before then (Unix milliseconds); nothing where nothing was.
+void tellForetold(CompareView& view, const std::string& database, const std::string& question, std::int64_t before);
+
 // What both sides' memory is at its highest point; nothing where their settings cannot be read, or not be run here.
 void tellMemory(CompareView& view, const Workbench& workbench);
 

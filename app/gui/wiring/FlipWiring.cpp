@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/gui/Stage.h"
-#include "app/gui/wiring/EndWords.h"
 #include "app/gui/wiring/FlipWords.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
@@ -45,7 +44,7 @@ FlipWiring::FlipWiring(const Panels& panels, RunController& runs, SessionsReader
     });
     connect(&stage.live(), &LiveFeed::grew, this, &FlipWiring::sumUp);
     connect(&stage.live(), &LiveFeed::started, this, [this] {
-        m_verdicts.clear();
+        m_turns.clear();
         m_ended.reset();
     });
     follow(stage.live());
@@ -101,13 +100,33 @@ void FlipWiring::hold(bool held) {
 
 void FlipWiring::askToMeasure() {
     const auto reading = m_meter.read(*m_stage.shown().history());
-    if (!reading || m_stage.replaying()) return;
+    if (!reading) return;
     const SwitchApplied& flip = reading->flips.back();
-    Q_EMIT measureRequested(flip.id, flip.from);
+    if (canTakeTurns(*reading)) return Q_EMIT measureRequested(flip.id, flip.from);
+    Q_EMIT compareRequested(m_stage.shown().history()->config(), {.differences = {{flip.id, toString(flip.from), toString(flip.to)}}});
+}
+
+bool FlipWiring::canTakeTurns(const FlipReading& reading) const {
+    return !m_stage.replaying() && !reading.over;
+}
+
+void FlipWiring::offer(FlipStripReading& strip, const FlipReading& reading) {
+    const SwitchApplied& flip = reading.flips.back();
+    const QString values =
+        QString("%1%2 and %3").arg(reading.alone ? QString() : titleOf(flip.id) + ": ").arg(asText(toString(flip.from)), asText(toString(flip.to)));
+    if (canTakeTurns(reading)) {
+        strip.action = "Measure properly";
+        strip.actionHint =
+            values + " take turns while the run trains on, until it is known which one is faster, for at most 3 minutes. The faster one stays.";
+    } else {
+        strip.action = "Ask on the page Compare";
+        strip.actionHint =
+            values + " take turns there, each with a program of its own and the settings of this run, which are put into the panel on the left.";
+    }
 }
 
 void FlipWiring::learn(const Measured& asked, const ExperimentJudged& judged, double delta) {
-    m_verdicts << measuredVerdict(asked, judged, delta);
+    m_turns.push_back({m_stage.live().history()->flips().size(), measuredVerdict(asked, judged, delta)});
     const std::string context = flipContext(m_stage.live().history()->config(), asked.id);
     knowTurns(asked, judged, delta, context, "In this run.");
     showBadges();
@@ -167,14 +186,7 @@ void FlipWiring::showReading(bool inPassing) {
     }
     FlipStripReading strip = stripOf(*reading, titles);
     if (m_before && reading->alone) addMeasuredBefore(strip, reading->flips.back(), *m_before);
-    if (!m_stage.replaying() && !reading->over && reading->alone) {
-        strip.action = "Measure properly";
-        strip.actionHint =
-            QString(
-                "%1 and %2 take turns while the run trains on, until it is known which one is faster, for at most 3 minutes. The "
-                "faster one stays.")
-                .arg(QString::fromStdString(toString(reading->flips.back().from)), QString::fromStdString(toString(reading->flips.back().to)));
-    }
+    offer(strip, *reading);
     m_panels.flipStrip.setReading(strip);
     // Both sides are there; comparisons without a flip may still be missing, and come with every so many steps.
     const bool last = reading->complete && (reading->effect.decided() || !reading->effect.complete());
@@ -186,9 +198,6 @@ void FlipWiring::showReading(bool inPassing) {
 void FlipWiring::tellReading(const FlipReading& reading) {
     // What a replay shows again was told by the stored sessions already.
     if (m_stage.replaying()) return;
-    QStringList titles;
-    for (const SwitchApplied& flip : reading.flips) titles << titleOf(flip.id);
-    m_verdicts << verdictOf(reading, titles);
     if (!reading.alone || !reading.effect.measured()) return;
     const SwitchApplied& flip = reading.flips.front();
     know(flip, reading.context, reading.effect, "In this run, " + sinceOf(flip) + '.');
@@ -219,11 +228,15 @@ QString FlipWiring::titleOf(const std::string& id) {
 void FlipWiring::sumUp() {
     const RunHistory& history = *m_stage.live().history();
     if (!m_ended || !history.state() || !ended(history.state()->state) || history.session() != m_ended->session || m_ended->steps == 0) return;
-    const RunEnd end = endOf(history, *m_ended, m_verdicts);
+    RunEnd end = endOf(history, *m_ended, verdictsOf(history, m_turns, [this](const std::string& id) { return titleOf(id); }));
     m_ended.reset();
     if (end.strip.heading.isEmpty()) return;
     m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
-    if (!m_stage.replaying() && !m_held) m_panels.flipStrip.setReading(end.strip);
+    if (m_stage.replaying() || m_held) return;
+    // Of the newest flip something may still be asked.
+    if (const auto reading = m_meter.read(history); reading && !reading->effect.ms.conclusive() && !history.isNewestFlipChosenByTurns())
+        offer(end.strip, *reading);
+    m_panels.flipStrip.setReading(end.strip);
 }
 
 const SwitchInfo* FlipWiring::find(const std::string& id) {

@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "app/gui/measuring/MeasureWords.h"
+#include "app/gui/wiring/EndWords.h"
 #include "app/workbench/Workbench.h"
 #include "core/analysis/flips/FlipMeter.h"
 #include "core/events/SwitchCatalogue.h"
 #include "sessions/findings/MeasuredFlips.h"
 #include "sessions/findings/MeasuredTurns.h"
+#include "widgets/panels/compare/CompareTypes.h"
 
 namespace stepscope {
 
@@ -35,7 +37,8 @@ public:
 
     // While a measurement has the strip: nothing of flips is shown in it.
     void hold(bool held);
-    // The strip's button, while what it shows is a flip's: that switch, the value before beside the one it has now.
+    // The strip's button, while what it shows is a flip's: that switch, of several the newest one's, the value before beside the one it has now. In
+    // the run, or where that trains no more, on the page Compare.
     void askToMeasure();
     // What a measurement in turns found, for the switch's chip and card and for the summary of the run.
     void learn(const Measured& asked, const ExperimentJudged& judged, double delta);
@@ -43,6 +46,8 @@ public:
 
 Q_SIGNALS:
     void measureRequested(const std::string& id, const stepscope::Value& value);
+    // settings: of the run whose flip it is, as they were then.
+    void compareRequested(const stepscope::RunConfig& settings, const stepscope::CompareQuestion& question);
 
 private:
     void follow(LiveFeed& feed);
@@ -59,6 +64,9 @@ private:
     // Each switch has the badge of the context that the panel shows, or none.
     void showBadges();
     const SwitchInfo* find(const std::string& id);
+    // What askToMeasure() would do now, as the strip's button.
+    void offer(FlipStripReading& strip, const FlipReading& reading);
+    bool canTakeTurns(const FlipReading& reading) const;
     void sumUp();  // of a run that has ended, once everything it said is here
 
     struct Badge {
@@ -74,7 +82,7 @@ private:
     std::vector<MeasuredPair> m_pairs;                              // measured properly, here and before
     std::optional<MeasuredPair> m_before;                           // of the newest flip, as it was known when it was made
     SwitchCatalogue m_catalogue;
-    QStringList m_verdicts;  // of the live run's flips
+    std::vector<TurnsVerdict> m_turns;  // of the live run
     std::optional<RunSummary> m_ended;
     int m_countTold = -1;        // of the steps after it, in tens
     std::size_t m_lookFrom = 0;  // rows of the history; nothing is new before

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/captures/CaptureSentence.h"
@@ -119,13 +121,32 @@ Line lineOf(const Event& event) {
         event);
 }
 
-}  // namespace
-
-std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs) {
-    const Line line = lineOf(event);
+std::optional<LogEntry> entryOf(const Line& line, std::int64_t startedUnixMs) {
     if (line.text.empty()) return std::nullopt;
     return LogEntry{QDateTime::fromMSecsSinceEpoch(startedUnixMs + line.at.ns / 1'000'000), line.level, QString::fromStdString(line.text), line.step,
                     line.at};
+}
+
+}  // namespace
+
+std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs) {
+    return entryOf(lineOf(event), startedUnixMs);
+}
+
+std::optional<LogEntry> ExperimentSentences::of(const Event& event, std::int64_t startedUnixMs) {
+    if (const auto* began = std::get_if<ExperimentBegan>(&event)) {
+        m_told.reset();
+        m_delta = began->delta;
+    }
+    const auto* judged = std::get_if<ExperimentJudged>(&event);
+    if (judged == nullptr || !judged->over) return logSentence(event, startedUnixMs);
+    const auto before = std::exchange(m_told, judged->why);
+    Line line{LogLevel::Info, judgedSentence(*judged, m_delta), judged->step, judged->at};
+    if (before && judged->why.starts_with(*before)) {
+        line.text = judged->why.substr(before->size());
+        line.text.erase(0, line.text.find_first_not_of(' '));
+    }
+    return entryOf(line, startedUnixMs);
 }
 
 }  // namespace stepscope

@@ -1,6 +1,8 @@
 // What an event says in the log, as a sentence; most steps and samples say nothing. Called by LiveFeed on the GUI thread.
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "widgets/panels/LogModel.h"
 
@@ -10,5 +12,15 @@ struct Event;
 
 // startedUnixMs: the session's start, to which the event's time is added.
 std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs);
+
+// The same of experiments, one after the other: a verdict is told when it stands. Where it comes again with what was found beside it, that alone is.
+class ExperimentSentences {
+public:
+    std::optional<LogEntry> of(const Event& event, std::int64_t startedUnixMs);
+
+private:
+    std::optional<std::string> m_told;  // why, with the verdict
+    double m_delta = 0.01;              // of the experiment
+};
 
 }  // namespace stepscope

@@ -18,8 +18,9 @@
 namespace stepscope {
 namespace {
 
-constexpr int kReadingMs = 200;   // digits that change more often cannot be read
-constexpr int kLongestHost = 24;  // characters that the bar has room for
+constexpr int kReadingMs = 200;            // digits that change more often cannot be read,
+constexpr int kMeasuringReadingMs = 1000;  //   and drawing them takes time from steps that are being compared
+constexpr int kLongestHost = 24;           // characters that the bar has room for
 
 // What a run that broke off leaves behind, and what can be done now.
 QString keptWords(std::int64_t step) {
@@ -32,7 +33,6 @@ QString keptWords(std::int64_t step) {
 RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, std::string workerProgram, QObject* parent)
     : QObject(parent), m_panels(panels), m_runs(runs), m_stage(stage), m_database(std::move(database)), m_workerProgram(std::move(workerProgram)) {
     m_soon.setSingleShot(true);
-    m_soon.setInterval(kReadingMs);
     connect(&m_soon, &QTimer::timeout, this, &RunWiring::showReading);
     connect(&panels.runBar, &RunBar::runRequested, this, &RunWiring::run);
     connect(&panels.runBar, &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
@@ -192,7 +192,7 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
 }
 
 void RunWiring::showReadingSoon() {
-    if (!m_soon.isActive()) m_soon.start();
+    if (!m_soon.isActive()) m_soon.start(m_stage.live().history()->measuring() ? kMeasuringReadingMs : kReadingMs);
 }
 
 void RunWiring::showReading() {

@@ -29,6 +29,7 @@ SessionRow rowOf(const SessionSummary& from) {
     row.validationLoss = from.validationLossLast;
     row.host = words(from.host);
     row.severalWorkers = from.severalWorkers;
+    row.isOfOneKind = from.workers <= 1 && !from.severalWorkers && !from.flipped;
     for (const auto& [key, value] : from.config) row.config.emplace_back(words(key), words(value));
     return row;
 }

@@ -37,7 +37,7 @@ constexpr std::int64_t kGrads = 2;  // sequences that an update should have at l
 
 // Of a file, or of all files of a folder; -1 where there is none.
 std::int64_t bytesOf(const std::string& data) {
-    const fs::path path = data == "kjv" ? fs::path(kingJamesPath()) : fs::path(data);
+    const fs::path path = data == "kjv" ? fs::path(kingJamesPath()) : data == "shakespeare" ? fs::path(shakespearePath()) : fs::path(data);
     std::error_code problem;
     if (fs::is_regular_file(path, problem)) return static_cast<std::int64_t>(fs::file_size(path, problem));
     if (!fs::is_directory(path, problem)) return -1;

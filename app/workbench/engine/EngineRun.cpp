@@ -265,7 +265,7 @@ Status EngineRun::begin(SessionStarted started) {
     if (m_recorder && m_request.localWorkers == 1) {
         m_foretold.emplace(database(), m_recorder->session());
         if (const auto said = m_foretold->begin(m_plan, *info->machine, info->trainTokens, info->firstStep))
-            m_tee.publish(LogLine{now(), info->firstStep, LogLevel::Info, *said});
+            m_tee.publish(LogLine{stamp(), info->firstStep, LogLevel::Info, *said});
     }
     return {};
 }
@@ -285,7 +285,7 @@ Status EngineRun::keep(const Frame& frame) {
     if (!whole(*m_registry, info) || info.workers < 1 || info.link.size() > kMostLinkTimes || !linked)
         return makeError(ErrorCode::Damaged, "The engine asked to keep a session without settings that can be.");
     m_clock.set(asked->now);
-    asked->info.startedUnixMs = unixMillisecondsNow();
+    asked->info.startedUnixMs = unixMillisecondsNow() - asked->now.ns / 1'000'000;
     if (m_request.engineElsewhere && asked->info.machine) asked->info.machine->host = m_hello.host;
     auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
     if (!recorder) {
@@ -323,8 +323,15 @@ void EngineRun::tellSafe() {
     m_line->send(FrameType::Safe, safeToBytes({.number = m_safe.told}));
 }
 
+// While there is no line the run goes on there: what is heard of that later must not lie before what is said here meanwhile, or who follows the
+// stored session would have read past it.
+TimeNs EngineRun::stamp() {
+    m_stamped = std::max(m_stamped, m_lineDown ? m_newest : now());
+    return m_stamped;
+}
+
 void EngineRun::tell(LogLevel level, std::string text) {
-    m_tee.publish(LogLine{now(), m_tee.lastStep(), level, std::move(text)});
+    m_tee.publish(LogLine{stamp(), m_tee.lastStep(), level, std::move(text)});
 }
 
 void EngineRun::tellForecast() {

@@ -61,6 +61,7 @@ private:
 
     void fail(const Error& error);
     TimeNs now() const;
+    TimeNs stamp();  // of what is said here
     std::string database() const { return m_request.database.empty() ? defaultDatabasePath() : m_request.database; }
 
     RunRequest m_request;
@@ -97,6 +98,8 @@ private:
     } m_safe;
     std::uint64_t m_number = 0;                     // of the newest event or chunk
     TimeNs m_newest;                                // when it happened
+    bool m_lineDown = false;                        // and more may have happened since
+    TimeNs m_stamped;                               // of the newest line of its own
     std::chrono::steady_clock::time_point m_heard;  // when something came, or the person wanted an end
     bool m_waits = false, m_silent = false;         // for an end that was asked for; that nothing comes has been told
     bool m_began = false, m_ended = false, m_heardAll = false;

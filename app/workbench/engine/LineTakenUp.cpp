@@ -59,6 +59,7 @@ Status EngineRun::takeUp(const Error& broken) {
         m_up = false;
     }
     m_line->end();
+    m_lineDown = true;
     if (commandToTakeUp().empty())
         return makeError(broken.code,
                          fmt::format("{} The run goes on there as engine {}; its command has no --detach, so the line cannot be taken up.",
@@ -76,6 +77,7 @@ Status EngineRun::takeUp(const Error& broken) {
         if (m_tried != before) tell(LogLevel::Warning, m_tried);
     }
     tell(LogLevel::Info, "The line to the engine is there again.");
+    m_lineDown = false;
     return {};
 }
 

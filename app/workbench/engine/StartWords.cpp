@@ -1,5 +1,6 @@
 #include "app/workbench/engine/StartWords.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,12 @@
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
+namespace {
+
+constexpr std::int64_t kLongestClock = 1'000'000'000'000'000'000;   // ns, some thirty years
+constexpr std::int64_t kMostInSession = 1'000'000'000'000'000'000;  // as sessions/SessionRow.cpp reads them back
+
+}  // namespace
 
 // What is small and needs no list of its own.
 void fields(auto& io, Like<RunRequest> auto& r) {
@@ -67,6 +74,7 @@ Result<RunRequest> startFromBytes(const FrameBytes& payload) {
     io("local_workers", workers);
     if (io.bytes().good() && (workers < 1 || workers > LocalWorkers::kMost)) io.bytes().fail("more or fewer workers than there can be");
     request.localWorkers = static_cast<int>(workers);
+    if (io.bytes().good() && request.captureCap < 0) io.bytes().fail("less room for captures than none");
     bool captures = false;
     io("captures", captures);
     if (captures) {
@@ -81,6 +89,7 @@ Result<RunRequest> startFromBytes(const FrameBytes& payload) {
         ScheduledCommand one;
         io("step", one.step);
         one.command = readCommand(io);
+        if (io.bytes().good() && one.step < 1) io.bytes().fail("a command before the first step");
         request.scheduled.push_back(std::move(one));
     }
     if (const Status good = io.finished("What is to be trained"); !good) return good.error();
@@ -99,7 +108,13 @@ Result<SessionAsked> askedFromBytes(const FrameBytes& payload) {
     SessionAsked asked;
     fields(io, asked.info);
     io("now_ns", asked.now);
-    if (io.bytes().good() && asked.now.ns < 0) io.bytes().fail("a time before its session began");
+    // The run's clock goes on from it.
+    if (io.bytes().good() && (asked.now.ns < 0 || asked.now.ns > kLongestClock))
+        io.bytes().fail("a time before its session began, or years behind it");
+    // A session that counts so could be stored, and not be read again.
+    const SessionInfo& info = asked.info;
+    for (const std::int64_t count : {info.vocabulary, info.parameters, info.trainTokens, info.validationTokens, info.firstStep, info.workers})
+        if (io.bytes().good() && (count < 0 || count > kMostInSession)) io.bytes().fail("a count that cannot be");
     if (const Status good = io.finished("What a session is"); !good) return good.error();
     return asked;
 }
@@ -108,7 +123,12 @@ FrameBytes placeToBytes(const SessionPlace& place) {
     return payloadOf(place);
 }
 Result<SessionPlace> placeFromBytes(const FrameBytes& payload) {
-    return payloadAs<SessionPlace>(payload, "Where a session is kept");
+    WireReader io(payload);
+    SessionPlace place;
+    fields(io, place);
+    if (io.bytes().good() && place.session < 1) io.bytes().fail("a session without a number");
+    if (const Status good = io.finished("Where a session is kept"); !good) return good.error();
+    return place;
 }
 
 SessionPlace placeElsewhere(SessionPlace place) {
@@ -146,14 +166,27 @@ FrameBytes storedToBytes(const StoredSoFar& stored) {
     return payloadOf(stored);
 }
 Result<StoredSoFar> storedFromBytes(const FrameBytes& payload) {
-    return payloadAs<StoredSoFar>(payload, "What is stored");
+    WireReader io(payload);
+    StoredSoFar stored;
+    fields(io, stored);
+    // It is what a capture's limit is held against.
+    if (io.bytes().good() && stored.chunkBytes < 0) io.bytes().fail("fewer bytes than none");
+    if (const Status good = io.finished("What is stored"); !good) return good.error();
+    return stored;
 }
 
 FrameBytes summaryToBytes(const RunSummary& summary) {
     return payloadOf(summary);
 }
 Result<RunSummary> summaryFromBytes(const FrameBytes& payload) {
-    return payloadAs<RunSummary>(payload, "The end of a run");
+    WireReader io(payload);
+    RunSummary summary;
+    fields(io, summary);
+    if (io.bytes().good() && !ended(summary.state)) io.bytes().fail("a run that goes on");
+    for (const std::int64_t count : {summary.peakMemoryBytes, summary.peakAllocatedBytes, summary.predictedMemoryBytes, summary.lostCheckpoints})
+        if (io.bytes().good() && count < 0) io.bytes().fail("a count below zero");
+    if (const Status good = io.finished("The end of a run"); !good) return good.error();
+    return summary;
 }
 
 }  // namespace stepscope

@@ -109,13 +109,13 @@ std::string questionWords(const RunConfig& a, const RunConfig& b, bool same) {
 }
 
 // These came later than the first questions, and no timed step knows of them: those keep their keys. preset names a set of settings, and steps are
-// what a question has as its budget.
+// what a question has as its budget. keep-zeros came later too, and left off it changes no step.
 const std::set<std::string> kNotAsked{"preset", "steps", "init", "init-partial", "early-stopping"};
 
 std::string questionSettings(const RunConfig& config) {
     std::string text;
     for (const auto& [key, value] : listConfig(config))
-        if (!kNotAsked.contains(key)) text += fmt::format("|{}={}", key, value);
+        if (!kNotAsked.contains(key) && !(key == "keep-zeros" && value == "off")) text += fmt::format("|{}={}", key, value);
     return text;
 }
 

@@ -22,6 +22,7 @@
 #include "sessions/Slices.h"
 #include "sessions/exporters/ExportFile.h"
 #include "sessions/findings/Experiments.h"
+#include "sessions/findings/Studies.h"
 
 namespace stepscope {
 namespace {
@@ -149,6 +150,28 @@ std::string studyRepeatLine(const Workbench& workbench, const StudyBegan& began)
     return line + fmt::format(" --delta {:g} --seed {}", began.delta * 100, began.seed);
 }
 
+void fillForetold(report::ExperimentFacts& facts, const std::optional<StoredPrediction>& foretold) {
+    if (!foretold) return;
+    facts.foretold = foretold->ratio;
+    facts.foretoldBasis = foretold->basis;
+}
+
+Foretold foretoldOf(const std::string& database, const std::string& question, std::int64_t before) {
+    const auto found = predictionOf(database, question, before);
+    if (!found || !*found) return {};
+    return {(*found)->ratio, (*found)->basis};
+}
+
+Result<std::vector<std::string>> foretoldLines(const std::string& database, std::size_t most) {
+    const auto measured = measuredPredictions(database, most);
+    if (!measured) return measured.error();
+    std::vector<std::string> lines;
+    for (const auto& [foretold, answer] : *measured)
+        lines.push_back(fmt::format("{}: predicted ×{:.2f}, measured ×{:.2f} ({}), session {}", foretold.setting, foretold.ratio, answer.judged.ratio,
+                                    judgedWords(answer.judged, answer.delta), answer.session));
+    return lines;
+}
+
 report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& began, const SessionInfo& info) {
     report::StudyFacts facts;
     fillFacts(facts, info);
@@ -156,6 +179,21 @@ report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& bega
     facts.repeat = studyRepeatLine(workbench, began);
     if (began.kind == "ladder" && builtInNameOf(began.source).empty()) facts.ladderFile = began.source;
     return facts;
+}
+
+Result<std::vector<EarlierResult>> earlierResults(const std::string& database, const std::string& question, std::int64_t besides) {
+    const auto studies = earlierStudies(database, question, besides);
+    if (!studies) return studies.error();
+    std::vector<EarlierResult> all;
+    for (const EarlierStudy& one : *studies) all.push_back({one.session, one.startedUnixMs, studyHeadline(one.history)});
+    return all;
+}
+
+void fillEarlier(report::StudyFacts& facts, const std::vector<EarlierStudy>& earlier) {
+    for (const EarlierStudy& one : earlier) {
+        const std::string when = localTime(one.startedUnixMs);
+        facts.earlier.push_back(fmt::format("Session {}{}{}: {}.", one.session, when.empty() ? "" : ", ", when, studyHeadline(one.history)));
+    }
 }
 
 report::Document documentOf(const StoredReport& stored) {
@@ -186,6 +224,9 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
         for (const Event& event : *events) study.add(event);
         if (!study.began()) return makeError(ErrorCode::BadInput, fmt::format("Session {} ended before it was known what it asks.", session));
         stored.studyFacts = studyFacts(workbench, *study.began(), *info);
+        auto asked = earlierStudies(database, study.began()->question, session);
+        if (!asked) return asked.error();
+        fillEarlier(stored.studyFacts, *asked);
         stored.study = std::move(study);
         return stored;
     }
@@ -212,6 +253,9 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     stored.facts.session = session;
     stored.facts.number = chosen.number;
     stored.facts.of = count;
+    const auto foretold = predictionOf(database, stored.history.began()->question, info->startedUnixMs);
+    if (!foretold) return foretold.error();
+    fillForetold(stored.facts, *foretold);
     auto earlier = earlierAnswers(database, stored.history.began()->question, session);
     if (!earlier) return earlier.error();
     for (const EarlierAnswer& one : *earlier) {

@@ -9,6 +9,8 @@
 #include "app/workbench/Workbench.h"
 #include "core/report/ExperimentReport.h"
 #include "core/report/StudyReport.h"
+#include "sessions/findings/Forecasts.h"
+#include "sessions/findings/Studies.h"
 
 namespace stepscope {
 
@@ -30,7 +32,28 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
 // What a report says beside the events. started: "2026-11-22 16:30", in local time; empty for 0.
 report::ExperimentFacts reportFacts(const Workbench& workbench, const ExperimentBegan& began, const SessionInfo& info);
 
+// What had been predicted of the question before it was asked.
+void fillForetold(report::ExperimentFacts& facts, const std::optional<StoredPrediction>& foretold);
+// The same for who has no door to sessions/findings: unknown where nothing was, or where it cannot be read, and the answer stands without it.
+struct Foretold {
+    double ratio = kUnknown;  // B's speed as a multiple of A's
+    std::string basis;
+};
+Foretold foretoldOf(const std::string& database, const std::string& question, std::int64_t before);
+// Of each of the newest `most` questions that were predicted on this machine and measured afterwards a line: "amp=bf16: predicted ×1.50, measured
+// ×1.24 (faster by 24.0 % [20.0 %, 28.0 %]), session 7".
+Result<std::vector<std::string>> foretoldLines(const std::string& database, std::size_t most);
+
 report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& began, const SessionInfo& info);
+// What the same question came to before, in words; newest first. As earlierStudies() of sessions/findings, for who has no door there; errors too.
+struct EarlierResult {
+    std::int64_t session = 0;
+    std::int64_t startedUnixMs = 0;
+    std::string words;
+};
+Result<std::vector<EarlierResult>> earlierResults(const std::string& database, const std::string& question, std::int64_t besides);
+// The same a sentence each, for a report.
+void fillEarlier(report::StudyFacts& facts, const std::vector<EarlierStudy>& earlier);
 
 // As a page, or for a script: .html, .md or .json by the name's ending, whole or not at all. A sentence for other endings, and for what the disk
 // says.

@@ -11,7 +11,9 @@
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentRoom.h"
 #include "app/workbench/process/LibraryWarnings.h"
+#include "core/analysis/ExperimentHistory.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
@@ -121,27 +123,25 @@ Result<std::shared_ptr<const BatchSource>> LiveExperiment::openData() {
 }
 
 // Whether one State at a time must do: true; both have room: false; not even that: an error.
-Result<bool> LiveExperiment::fits(std::int64_t vocabulary) const {
+Result<bool> LiveExperiment::fits(std::int64_t vocabulary, const std::array<GptConfig, 2>& shapes) const {
     std::array<Workbench::Estimate, 2> needed;
     for (const Arm arm : kArms) {
         needed[armPlace(arm)] = estimateMemory(*m_registry, m_plans[armPlace(arm)], vocabulary);
         if (auto alone = checkMemory(m_plans[armPlace(arm)], needed[armPlace(arm)]); !alone)
             return makeError(alone.error().code, fmt::format("{}: {}", toString(arm), alone.error().sentence));
     }
-    if (m_plans[0].gpu != m_plans[1].gpu) return false;
-    const Bytes both = needed[0].tensors + needed[1].tensors;
-    const Bytes state{std::max(needed[0].weights.count + needed[0].moments.count, needed[1].weights.count + needed[1].moments.count)};
-    const Bytes available{std::min(needed[0].available.count, needed[1].available.count)};
-    if (!m_plans[0].onGpu()) {
-        // The State that both begin with lies beside theirs.
-        if ((both + state) <= available) return false;
-    } else {
-        if (both <= available) return false;
-        if (both.count - state.count <= available.count) return true;
+    ExperimentNeed need{.sides = {}, .start = {}, .starts = oneStart(shapes) ? 1 : 2, .hostAvailable = host_memory::affordable()};
+    for (const Arm arm : kArms) {
+        const Workbench::Estimate& of = needed[armPlace(arm)];
+        need.sides[armPlace(arm)] = {of.tensors, of.weights + of.moments, m_plans[armPlace(arm)].gpu, of.available};
+        need.start = std::max(need.start, startBytes(ParameterLayout(shapes[armPlace(arm)]).size()));
     }
-    return makeError(ErrorCode::OutOfMemory,
-                     fmt::format("Both sides at a time need about {}, and {} are available; lower batch-size, context or the model's size of both.",
-                                 format::bytes(both + (m_plans[0].onGpu() ? Bytes{0} : state)), format::bytes(available)));
+    return mustSwap(need);
+}
+
+// One State for both where one serves: an arm's instances are clones of it.
+bool LiveExperiment::oneStart(const std::array<GptConfig, 2>& shapes) const {
+    return shapes[0] == shapes[1] && m_request.a.seed == m_request.b.seed;
 }
 
 Result<ComparisonSetup> LiveExperiment::prepare() {
@@ -154,7 +154,9 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     if (!batches) return batches.error();
     const Corpus& corpus = (*batches)->corpus();
     host_memory::refreshBudget();
-    const auto swap = fits(corpus.vocabulary);
+    const std::array<GptConfig, 2> shapes{m_registry->modelShape(m_plans[0], corpus.vocabulary),
+                                          m_registry->modelShape(m_plans[1], corpus.vocabulary)};
+    const auto swap = fits(corpus.vocabulary, shapes);
     if (!swap) return swap.error();
     m_tee.publish(Preparing{m_clock.now(), "building both models", kUnknown});
 
@@ -166,7 +168,9 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     setup.sink = &m_tee;
     setup.stop = &m_stop;
     setup.rules.seed = static_cast<std::uint64_t>(m_request.seed);
-    setup.rules.budgetSeconds = m_request.budgetSeconds;
+    // Nobody waits longer than was asked for: what is captured behind the pairs has its part of the same time.
+    setup.rules.budgetSeconds = m_request.budgetSeconds / (m_request.whyWindows > 0 ? 1 + kCapturesOfPairs : 1);
+    setup.whySeconds = m_request.budgetSeconds - setup.rules.budgetSeconds;
     setup.rules.delta = m_request.delta;
     setup.rules.alpha = m_request.alpha;
     setup.rules.mostSeconds = m_request.mostSeconds;
@@ -175,13 +179,11 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     setup.lossSeeds = m_request.lossSeeds;
     setup.drawWeights = m_request.init.empty() && m_request.from.empty();
     std::vector<std::string> notes;
-    std::array<GptConfig, 2> shapes{m_registry->modelShape(m_plans[0], corpus.vocabulary), m_registry->modelShape(m_plans[1], corpus.vocabulary)};
     for (const Arm arm : kArms) {
         ComparedSide& side = setup.sides[armPlace(arm)];
         side.config = arm == Arm::A ? m_request.a : m_request.b;
         side.plan = m_plans[armPlace(arm)];
-        // One State for both where one serves: an arm's instances are clones of it.
-        if (arm == Arm::B && shapes[0] == shapes[1] && m_request.a.seed == m_request.b.seed) {
+        if (arm == Arm::B && oneStart(shapes)) {
             side.start = setup.sides[0].start;
             continue;
         }
@@ -208,7 +210,7 @@ Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vect
     info.name = m_request.name.empty() ? words : m_request.name;
     info.notes = m_request.notes;
     info.tags = m_request.tags;
-    info.startedUnixMs = unixMillisecondsNow();
+    info.startedUnixMs = unixMillisecondsNow() - m_clock.now().ns / 1'000'000;
     info.config = m_request.a;
     info.machine = m_registry->machine();
     describeStart(info, *setup.sides[0].start, corpus);
@@ -245,6 +247,13 @@ Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vect
                         .lossSeeds = m_request.lossSeconds > 0 ? m_request.lossSeeds : 0});
     m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, corpus.description});
     if (!comparison.empty()) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, comparison});
+    if (m_request.lossSeconds > 0)
+        m_tee.publish(
+            LogLine{m_clock.now(), 0, LogLevel::Info,
+                    fmt::format("When the time per step is decided, or the {:g} s for that are over, both sides are trained for their "
+                                "losses, which takes another {} and what validating takes.",
+                                m_request.budgetSeconds,
+                                format::duration(TimeNs::fromSeconds(2 * m_request.lossSeconds * static_cast<double>(m_request.lossSeeds))))});
     for (const Arm arm : kArms)
         if (const auto& told = m_plans[armPlace(arm)].notes; !told.empty())
             m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, fmt::format("{}: {}", toString(arm), told)});

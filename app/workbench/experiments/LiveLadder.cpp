@@ -3,24 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/workbench/RunRecorder.h"
-#include "app/workbench/experiments/ExperimentQuestion.h"
-#include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
-namespace {
-
-// The sentence by which the same ladder on the same settings and machine is found again.
-std::string questionOf(const LadderRequest& request, const Machine& machine) {
-    std::string text = fmt::format("ladder|{}|{}|{}|{}", machine.cpu, machine.cores, settingsWords(request.ladder.bottom), request.leaveOneOut);
-    for (const auto& rung : request.ladder.rungs) text += "|" + settingsWords(rung);
-    return hashOf(text + questionSettings(request.config)).hex();
-}
-
-}  // namespace
 
 LadderCourse courseOf(const LadderRequest& request, const LadderEngine& engine) {
     LadderCourse course(request.ladder, {.leaveOneOut = request.leaveOneOut, .pairs = request.pairs, .budgetSeconds = request.budgetSeconds},
@@ -45,12 +33,13 @@ LiveLadder::LiveLadder(LadderRequest request, LadderEngine engine, LadderCourse 
       m_course(std::move(course)) {}
 
 StudyBegan LiveLadder::began() const {
+    const auto bottom = m_engine.config({});
     return {.kind = "ladder",
             .title = m_request.ladder.title,
             .source = m_request.ladder.source,
             .unit = m_request.ladder.unit,
             .config = configToJson(m_request.config),
-            .question = questionOf(m_request, m_engine.machine),
+            .question = ladderQuestion(m_request, bottom ? *bottom : m_request.config, m_engine.machine),
             .budgetSeconds = m_request.budgetSeconds,
             .delta = m_request.delta,
             .alpha = 0.05,

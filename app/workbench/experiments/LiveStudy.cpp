@@ -94,7 +94,7 @@ Status LiveStudy::open(const SessionInfo& like) {
     info.name = m_session.name;
     info.notes = m_session.notes;
     info.tags = m_session.tags;
-    info.startedUnixMs = unixMillisecondsNow();
+    info.startedUnixMs = unixMillisecondsNow() - m_clock.now().ns / 1'000'000;
     info.config = m_session.config;
     info.machine = m_session.machine;
     info.vocabulary = like.vocabulary;
@@ -122,7 +122,7 @@ Status LiveStudy::open(const SessionInfo& like) {
 
 LiveStudy::Outcome LiveStudy::measure(ExperimentRequest request, ExperimentHistory& history, const std::function<void()>& onJudged) {
     request.record = false;
-    request.whyWindows = 0;  // a row has no place for reasons, and captures would take up to a sixth of the time that it is given
+    request.whyWindows = 0;  // a row has no place for reasons, and captures would have a seventh of the time that it is given
     Relay relay(*this, history, onJudged);
     auto started = m_start(std::move(request), relay);
     if (!started) return {RunState::Failed, started.error()};

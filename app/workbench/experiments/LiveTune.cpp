@@ -10,10 +10,9 @@
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/OpenBatches.h"
-#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/analysis/StudyHistory.h"
 #include "core/base/Format.h"
-#include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
@@ -73,14 +72,12 @@ LiveTune::LiveTune(TuneRequest request, std::shared_ptr<const Registry> registry
       m_registry(std::move(registry)) {}
 
 StudyBegan LiveTune::began() const {
-    const Machine& machine = m_registry->machine();
-    const std::string text = fmt::format("tune|{}|{}|{}", machine.cpu, machine.cores, m_request.sizes) + questionSettings(m_request.config);
     return {.kind = "tune",
             .title = "what is best here",
             .source = optionsOf(m_request),
             .unit = {},
             .config = configToJson(m_request.config),
-            .question = hashOf(text).hex(),
+            .question = tuneQuestion(m_request, m_registry->machine()),
             .budgetSeconds = m_request.budgetSeconds,
             .delta = m_request.delta,
             .alpha = 0.05,
@@ -109,6 +106,7 @@ Status LiveTune::prepare() {
     if (!exact) return exact.error();
     const auto needed = estimateMemory(*m_registry, *exact, corpus.vocabulary);
     m_like.parameters = needed.parameters;
+    m_present = *exact;
     return checkMemory(*exact, needed);
 }
 
@@ -136,6 +134,7 @@ RaceVerdict LiveTune::verdict(const RaceChoice& choice) {
     const std::int64_t vocabulary = m_batches->corpus().vocabulary;
     auto plan = m_registry->plan(*config, vocabulary);
     if (!plan) return {plan.error().sentence, {}};
+    if (const std::string why = whyLearnsOtherwise(*plan, m_present, m_request.sizes); !why.empty()) return {why, {}};
     // What a switch's own file says of such a value: that another one runs, that it changes nothing here, or is dear on this machine.
     const SwitchCatalogue catalogue = m_registry->catalogue(*config, vocabulary);
     for (std::size_t i = 0; i < choice.size(); ++i) {
@@ -295,6 +294,10 @@ LiveStudy::Outcome LiveTune::proof() {
             row.why = "It won the race, and measuring it anew did not bear that out. " + row.why;
         else if (!worth)
             row.why = "Measured anew, it is not faster than the present settings. " + row.why;
+        if (const auto plan = m_registry->plan(*winner, m_like.vocabulary); worth && plan) {
+            if (!row.why.empty() && !row.why.ends_with(' ')) row.why += ' ';
+            row.why += sameArithmetic(*plan, m_present) ? kSameArithmetic : kOtherArithmetic;
+        }
     } else {
         row.state = outcome.state == RunState::Failed ? study::kFailed : study::kWaiting;
         row.why = outcome.state == RunState::Failed ? outcome.error.sentence

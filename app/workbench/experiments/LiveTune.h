@@ -32,6 +32,7 @@ private:
     SwitchCatalogue m_catalogue;
     std::vector<RaceKnob> m_knobs;  // in the race's order
     std::shared_ptr<BatchSource> m_batches;
+    RunPlan m_present;             // of what is set
     std::vector<RunPlan> m_plans;  // that ran or may run, by their identity
     std::optional<Race> m_race;
     struct Seen {
@@ -44,5 +45,9 @@ private:
 // The switches that a search turns, each with the values that it tries and which one is set; the present one is among them. sizes: batch size and
 // context too.
 std::vector<RaceKnob> raceKnobs(const SwitchCatalogue& catalogue, const RunConfig& config, bool sizes);
+
+// Why a value takes no part: it would change what is learnt, and not only how that is computed. Empty: it computes the same up to rounding; the bits
+// in which products are computed may be fewer (mixed precision), which is said beside what wins. sizes: so may batch size and context.
+std::string whyLearnsOtherwise(const RunPlan& plan, const RunPlan& present, bool sizes);
 
 }  // namespace stepscope

@@ -37,4 +37,17 @@ std::vector<RaceKnob> raceKnobs(const SwitchCatalogue& catalogue, const RunConfi
     return knobs;
 }
 
+std::string whyLearnsOtherwise(const RunPlan& plan, const RunPlan& present, bool sizes) {
+    RunPlan alike = plan;
+    alike.precision = present.precision;
+    alike.matmulPrecision = present.matmulPrecision;
+    if (sizes) {
+        alike.batchSize = present.batchSize;
+        alike.context = present.context;
+    }
+    return sameArithmetic(alike, present)
+               ? std::string()
+               : "What is learnt would differ by more than rounding, so it takes no part: choose it by yourself, and compare.";
+}
+
 }  // namespace stepscope

@@ -1,12 +1,38 @@
 // A ladder that goes on where an earlier session of it ended: what that asked, read with the care that a stranger's file needs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/experiments/StudyRequests.h"
 #include "core/analysis/StudyHistory.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
+namespace {
+
+std::string versionsOf(const Machine& machine) {
+    return fmt::format("Stepscope {}, LibTorch {}{}", machine.stepscope, machine.libtorch,
+                       machine.driver.empty() ? std::string() : ", NVIDIA driver " + machine.driver);
+}
+
+// What was measured there says so in the table of those that go on with it, and by which versions where these are others: figures of several sessions
+// stand below each other there.
+std::vector<StudyRow> keptRows(std::vector<StudyRow> rows, std::int64_t session, const std::string& measuredBy, const std::string& here) {
+    const bool rungs = std::ranges::any_of(rows, [](const StudyRow& row) { return row.role == study::kRung && row.state == study::kMeasured; });
+    for (StudyRow& row : rows) {
+        // The bottom is measured with the first rung.
+        if (row.role == study::kBottom ? !rungs : row.state != study::kMeasured) continue;
+        KeptRow kept = keptRow(row);
+        if (kept.session == 0) kept.session = session;
+        if (kept.versions.empty()) kept.versions = measuredBy;
+        if (kept.versions == here) kept.versions.clear();
+        row.why = keptWords(kept);
+    }
+    return rows;
+}
+
+}  // namespace
 
 Result<LadderRequest> resumedLadder(const std::string& chosen, std::int64_t session, const Machine& machine) {
     const std::string database = chosen.empty() ? defaultDatabasePath() : chosen;
@@ -54,7 +80,7 @@ Result<LadderRequest> resumedLadder(const std::string& chosen, std::int64_t sess
     request.notes = summary->notes;
     request.tags = summary->tags;
     request.resumedFrom = fmt::format("session {}", session);
-    request.kept = history.rows();
+    request.kept = keptRows(history.rows(), session, versionsOf(*info->machine), versionsOf(machine));
     return request;
 }
 

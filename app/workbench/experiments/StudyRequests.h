@@ -46,6 +46,10 @@ constexpr double kShortestTune = 20;  // seconds
 // another machine, or stored by a stranger.
 Result<LadderRequest> resumedLadder(const std::string& database, std::int64_t session, const Machine& machine);
 
+// The same text for the same question on the same machine, whatever the budget and the coins. bottom: of the ladder, complete (ladderBottom).
+std::string ladderQuestion(const LadderRequest& request, const RunConfig& bottom, const Machine& machine);
+std::string tuneQuestion(const TuneRequest& request, const Machine& machine);  // the request's configuration is complete
+
 // What would be done and what cannot be, before anything is measured: the rows of the table, how many measurements, and seconds.
 struct LadderForecast {
     std::vector<StudyRow> rows;

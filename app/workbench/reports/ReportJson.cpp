@@ -93,6 +93,7 @@ Json settingsJson(const std::string& words) {
 }
 
 Json rowJson(const StudyRow& row) {
+    const KeptRow kept = keptRow(row);
     return {{"row", row.row},
             {"role", row.role},
             {"state", row.state},
@@ -114,7 +115,22 @@ Json rowJson(const StudyRow& row) {
             {"loss_difference", number(row.loss)},
             {"floor", std::isfinite(row.floor) ? number(row.floor - 1) : Json(nullptr)},
             {"pairs", row.pairs},
-            {"seconds", number(row.seconds)}};
+            {"seconds", number(row.seconds)},
+            // Of an earlier session of the same ladder that this one goes on with; null: measured in this one, or not at all.
+            {"measured_in", kept.session > 0 ? Json(kept.session) : Json(nullptr)},
+            {"measured_by", kept.versions.empty() ? Json(nullptr) : Json(kept.versions)}};
+}
+
+// How the intervals of a study's experiments are made.
+std::string methodOf(const StudyBegan& began) {
+    return began.kind == "ladder"
+               ? fmt::format("Each is {}; all of them hold together.", intervalMethod(began.finalLook))
+               : fmt::format("Of the fresh experiment of what won beside the present settings: {}.", intervalMethod(began.finalLook));
+}
+
+Json arithmeticJson(const StudyRow& row) {
+    const Arithmetic arithmetic = arithmeticOf(row);
+    return arithmetic == Arithmetic::Unknown ? Json(nullptr) : Json(arithmetic == Arithmetic::Same ? "same" : "other");
 }
 
 Json tuneJson(const StudyHistory& history, std::int64_t session) {
@@ -139,6 +155,9 @@ Json tuneJson(const StudyHistory& history, std::int64_t session) {
             {"verdict", last->outcome},
             {"why", last->why},
             {"state", last->state},
+            {"loss_difference_at_equal_tokens", number(last->loss)},
+            {"arithmetic", arithmeticJson(*last)},
+            {"method", methodOf(began)},
             {"rows", rows},
             {"budget", began.budgetSeconds},
             {"delta", began.delta},
@@ -150,8 +169,13 @@ Json tuneJson(const StudyHistory& history, std::int64_t session) {
 Json machineJson(const report::ReportFacts& facts) {
     if (!facts.machineKnown) return nullptr;
     const Machine& machine = facts.machine;
+    Json gpus = Json::array();
+    for (const Gpu& gpu : machine.gpus)
+        gpus.push_back(
+            {{"name", gpu.name}, {"memory_bytes", gpu.memory.count}, {"compute", fmt::format("{}.{}", gpu.computeMajor, gpu.computeMinor)}});
     return {{"cpu", machine.cpu},
             {"cores", machine.cores},
+            {"gpus", gpus},
             {"memory_bytes", machine.memory.count},
             {"system", machine.system},
             {"driver", machine.driver},
@@ -184,7 +208,10 @@ Json studyAsJson(const StoredReport& stored, std::int64_t session) {
     for (const StudyRow& row : stored.study->rows())
         if (const auto& judged = stored.study->pairsOf(row); !judged.empty()) pairs[std::to_string(row.row)] = pairsJson(judged);
     all["every_pair"] = pairs;
+    all["earlier"] = facts.earlier;
     all["repeat"] = facts.repeat;
+    // What that line calls ladder.yaml; of a search and of a ladder that is built in there is none.
+    all["ladder_file"] = facts.ladderFile.empty() ? Json(nullptr) : Json(facts.ladderFile);
     return all;
 }
 
@@ -254,6 +281,7 @@ Json answerOf(const ExperimentHistory& history) {
             {"seconds", number(judged.seconds)},
             {"seconds_to_go", number(judged.secondsToGo)},
             {"seed", began.seed},
+            {"method", intervalMethod(began.finalLook)},
             {"loss_difference_at_equal_tokens", number(history.lossDifference())},
             {"loss_at_equal_time", equalTime(judged.equalTime)},
             {"waterfall", whyJson(history.why())},
@@ -284,6 +312,7 @@ Json ofStudy(const StudyHistory& history, std::int64_t session) {
             {"low", top != nullptr ? bound(top->low, top->high, top->low) : Json(nullptr)},
             {"high", top != nullptr ? bound(top->low, top->high, top->high) : Json(nullptr)},
             {"rows", rows},
+            {"method", methodOf(*began)},
             {"unit", began->unit},
             {"alpha", began->alpha},
             {"delta", began->delta},
@@ -291,6 +320,20 @@ Json ofStudy(const StudyHistory& history, std::int64_t session) {
             {"seconds", number(history.measuredSeconds())},
             {"seed", began->seed},
             {"session", session > 0 ? Json(session) : Json(nullptr)}};
+}
+
+Json earlierOf(const std::vector<EarlierStudy>& earlier) {
+    Json all = Json::array();
+    for (const EarlierStudy& one : earlier) {
+        Json study = ofStudy(one.history, one.session);
+        all.push_back({{"session", one.session},
+                       {"result", studyHeadline(one.history)},
+                       {"recommended", one.history.began()->kind == "ladder" ? Json(nullptr) : study["recommended"]},
+                       {"ratio", study["ratio"]},
+                       {"low", study["low"]},
+                       {"high", study["high"]}});
+    }
+    return all;
 }
 
 Json ofReport(const StoredReport& stored, std::int64_t session) {
@@ -310,6 +353,7 @@ Json ofReport(const StoredReport& stored, std::int64_t session) {
     all["differing"] = keys;
     all["machine"] = machineJson(facts);
     all["every_pair"] = pairsJson(stored.history.pairs());
+    all["foretold_ratio"] = number(facts.foretold);
     all["earlier"] = facts.earlier;
     all["repeat"] = facts.repeat;
     return all;

@@ -3,10 +3,12 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/analysis/StudyHistory.h"
 #include "core/events/RunConfig.h"
+#include "sessions/findings/Studies.h"
 
 namespace stepscope {
 
@@ -30,6 +32,8 @@ Json answerOf(const ExperimentHistory& history);
 Json recommendedBy(const StudyHistory& history);
 // Null where there is none. session: 0 = not recorded. Promised of a search: recommended, ratio, low, high, rejected, seconds.
 Json ofStudy(const StudyHistory& history, std::int64_t session);
+// Earlier studies of the same question, newest first: which session, what it came to and with what interval.
+Json earlierOf(const std::vector<EarlierStudy>& earlier);
 // The same with the machine, the settings that differ, every pair and the line that repeats it.
 Json ofReport(const StoredReport& stored, std::int64_t session);
 

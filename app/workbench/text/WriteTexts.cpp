@@ -45,7 +45,8 @@ Result<TextAnswer> writeTexts(const TextRequest& request,
         if (!writer) return writer.error();
         TextWork work;
         auto texts = generateTexts(
-            writer->weights, *writer->tokenizer, request.how, request.prompts, {.type = *type, .threads = static_cast<int>(request.threads)},
+            writer->weights, *writer->tokenizer, request.how, request.prompts,
+            {.type = *type, .threads = static_cast<int>(request.threads), .ignoreEnd = request.ignoreEnd},
             [&](std::size_t prompt, const std::string& soFar, const TextWork& took) { onText(prompt, soFar, speedOf(took)); }, cancelled, work);
         if (!texts) return texts.error();
         return TextAnswer{std::move(*texts), speedOf(work), work.stopped};

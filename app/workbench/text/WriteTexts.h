@@ -19,6 +19,7 @@ struct TextRequest {
     std::vector<std::string> prompts;  // written behind beside each other
     std::string dtype = "f32";         // of the weights: f32, bf16, int8, int4, int8-dynamic
     std::int64_t threads = 0;          // 0 = every core
+    bool ignoreEnd = false;            // as many tokens as asked for, whatever the tokenizer's end of text says
 };
 
 struct TextSpeed {

@@ -36,16 +36,19 @@ void FlipMeter::take(const RunHistory& history, std::size_t rows, const RunConfi
     m_alone = true;
 }
 
-// Flips of one switch become one, from its first value to its last; there and back is none.
-void FlipMeter::join(const SwitchApplied& flip) {
+void joinFlip(std::vector<SwitchApplied>& flips, const SwitchApplied& flip) {
     SwitchApplied whole = flip;
-    const auto former = std::ranges::find(m_flips, flip.id, &SwitchApplied::id);
-    if (former != m_flips.end()) {
+    const auto former = std::ranges::find(flips, flip.id, &SwitchApplied::id);
+    if (former != flips.end()) {
         whole.from = former->from;
-        m_flips.erase(former);
+        flips.erase(former);
     }
-    if (whole.from != whole.to) m_flips.push_back(whole);
-    if (!m_flips.empty()) m_flips.back().step = flip.step;  // what follows is measured from here
+    if (whole.from != whole.to) flips.push_back(whole);
+    if (!flips.empty()) flips.back().step = flip.step;  // what follows is measured from here
+}
+
+void FlipMeter::join(const SwitchApplied& flip) {
+    joinFlip(m_flips, flip);
     m_alone = false;
 }
 

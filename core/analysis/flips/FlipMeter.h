@@ -19,6 +19,9 @@ struct FlipReading {
     std::string context;    // flipContext() of the newest flip
 };
 
+// Flips that are measured together: those of one switch become one, from its first value to its last; there and back is none.
+void joinFlip(std::vector<SwitchApplied>& flips, const SwitchApplied& flip);
+
 class FlipMeter {
 public:
     void flipped(const RunHistory& history, const SwitchApplied& flip);  // just now: the history has it already

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/RunRecorder.h"
 #include "app/workbench/engine/StartWords.h"
 #include "sessions/wire/Hello.h"
 #include "tests/app/engine/EngineFixture.h"
@@ -77,6 +78,33 @@ TEST_F(EngineApart, ItsSessionIsStoredHereAsItWasTold) {
     const auto states = ear.all<StateChanged>();
     EXPECT_EQ(std::ranges::count(states, RunState::Preparing, &StateChanged::state), 1) << "told once, when it was started";
     EXPECT_EQ(states.back().state, RunState::Finished);
+}
+
+// When its data were there, by the clock of the engine and by that of the day here, and when its session says that it began.
+class HeardBeginning final : public EventSink {
+public:
+    void publish(Event event) override {
+        if (const auto* preparing = std::get_if<Preparing>(&event); preparing && preparing->what == "building the model") {
+            at = preparing->at.ns / 1'000'000;
+            heard = unixMillisecondsNow();
+        }
+        if (const auto* began = std::get_if<SessionStarted>(&event)) started = began->info->startedUnixMs;
+    }
+    std::int64_t at = 0, heard = 0, started = 0;  // ms
+};
+
+TEST_F(EngineApart, ItsSessionBeginsWithTheClockOfTheEngineBeforeItsPreparation) {
+    std::ofstream(path("long.txt")) << std::string(4'000'000, 'a');
+    RunRequest request = asked(1);
+    request.config.data = path("long.txt");
+    request.config.validationFraction = 0;
+    HeardBeginning heard;
+    auto run = workbench->start(std::move(request), heard);
+    ASSERT_TRUE(run) << run.error().sentence;
+    ASSERT_EQ((*run)->wait().state, RunState::Finished);
+    ASSERT_GT(heard.at, 1) << "ms, in which the text was read";
+    // As late as a frame takes, and not as late as the preparation took.
+    EXPECT_LT(heard.started + heard.at - heard.heard, heard.at / 2);
 }
 
 TEST_F(EngineApart, TakesCommandsAndKeepsItsCheckpointsWithItsSession) {

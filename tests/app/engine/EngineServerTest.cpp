@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 #include <future>
+#include <limits>
 
 #include "app/workbench/engine/EngineServer.h"
 #include "app/workbench/engine/StartWords.h"
@@ -246,6 +247,30 @@ TEST(StartWords, CarryAllThatARunIsAskedFor) {
     EXPECT_EQ(read->localWorkers, 3);
     request.localWorkers = 1'000'000;
     EXPECT_THAT(startFromBytes(startToBytes(request)).error().sentence, HasSubstr("more or fewer workers than there can be"));
+}
+
+TEST(StartWords, OfWhatCannotBeAreOneSentence) {
+    RunRequest request = tiny(7);
+    request.captureCap = -1;
+    EXPECT_THAT(startFromBytes(startToBytes(request)).error().sentence, HasSubstr("less room for captures than none"));
+    request.captureCap = 0;
+    request.scheduled = {{0, Reseed{3}}};
+    EXPECT_THAT(startFromBytes(startToBytes(request)).error().sentence, HasSubstr("a command before the first step"));
+    SessionAsked asked{.info = {}, .now = {std::numeric_limits<std::int64_t>::max()}};
+    EXPECT_THAT(askedFromBytes(askedToBytes(asked)).error().sentence, HasSubstr("a time before its session began, or years behind it"));
+    asked = {.info = {}, .now = {5}};
+    EXPECT_TRUE(askedFromBytes(askedToBytes(asked)));
+    asked.info.trainTokens = -1;  // stored, the session could not be read again
+    EXPECT_THAT(askedFromBytes(askedToBytes(asked)).error().sentence, HasSubstr("a count that cannot be"));
+    EXPECT_THAT(placeFromBytes(placeToBytes({.session = 0, .checkpointFolder = {}})).error().sentence, HasSubstr("a session without a number"));
+    EXPECT_THAT(storedFromBytes(storedToBytes({.chunkBytes = -1})).error().sentence, HasSubstr("fewer bytes than none"));
+    RunSummary summary;
+    summary.state = RunState::Running;
+    EXPECT_THAT(summaryFromBytes(summaryToBytes(summary)).error().sentence, HasSubstr("a run that goes on"));
+    summary.state = RunState::Finished;
+    EXPECT_TRUE(summaryFromBytes(summaryToBytes(summary)));
+    summary.lostCheckpoints = -1;
+    EXPECT_THAT(summaryFromBytes(summaryToBytes(summary)).error().sentence, HasSubstr("a count below zero"));
 }
 
 TEST(StartWords, CutShortAreOneSentence) {

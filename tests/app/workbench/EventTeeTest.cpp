@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "app/workbench/EventTee.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "core/events/Presets.h"
 
@@ -80,6 +81,34 @@ TEST_F(EventTeeTest, FourMillionStepsTakeNoMoreMemoryThanAHundredThousand) {
     EXPECT_EQ(tee.summary().steps, 4'000'000);
     EXPECT_DOUBLE_EQ(tee.summary().msPerStepMedian, 10);
     EXPECT_EQ(tee.took().steps, 4'000'000);
+}
+
+TEST_F(EventTeeTest, AnAnswerThatIsToldAgainWithItsReasonsIsOneAndKnowsWhichValueStayed) {
+    RunConfig off, on;
+    off.switches["fusion"] = std::string("off");
+    on.switches["fusion"] = std::string("on");
+    tee.publish(ExperimentBegan{.configA = configToJson(off), .configB = configToJson(on), .question = "q", .delta = 0.02});
+    tee.publish(ExperimentJudged{.pair = 0, .sameArm = 0.01});
+    tee.publish(ExperimentJudged{.pair = 1, .sameArm = 0.01, .discarded = true});
+    tee.publish(ExperimentJudged{.pair = 2});
+    tee.publish(ExperimentJudged{.over = true, .outcome = "faster"});
+    ASSERT_EQ(tee.summary().answers.size(), 1u);
+    EXPECT_FALSE(tee.summary().answers[0].changed);
+    tee.publish(
+        SwitchApplied{.step = 3, .at = {}, .id = "fusion", .from = std::string("off"), .to = std::string("on"), .note = "whatever words it has"});
+    tee.publish(ExperimentJudged{.over = true, .outcome = "faster", .why = "And why."});
+    ASSERT_EQ(tee.summary().answers.size(), 1u);
+    const ExperimentAnswer answer = tee.summary().answers[0];
+    EXPECT_EQ(answer.began.question, "q");
+    EXPECT_EQ(answer.judged.why, "And why.");
+    EXPECT_EQ(answer.same, 1u);
+    EXPECT_TRUE(answer.changed);
+    tee.publish(ExperimentBegan{.configA = configToJson(on), .configB = configToJson(off), .question = "another"});
+    tee.publish(ExperimentJudged{.over = true, .outcome = "slower"});
+    tee.publish(SwitchApplied{.step = 9, .at = {}, .id = "fusion", .from = std::string("on"), .to = std::string("off"), .note = kMeasuredNote});
+    ASSERT_EQ(tee.summary().answers.size(), 2u);
+    EXPECT_FALSE(tee.summary().answers[1].changed) << "that flip was a person's";
+    EXPECT_EQ(tee.summary().answers[1].same, 0u);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/workbench/RunRecorder.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/experiments/LiveStudy.h"
 #include "app/workbench/experiments/StudyRequests.h"
@@ -81,7 +82,8 @@ TEST(ExperimentsOf, ASideWithoutANumberOfThreadsHasAllOfTheMachineWhateverTheOth
 class OneLeg final : public LiveStudy {
 public:
     OneLeg(const std::string& database, ExperimentStart start, EventSink& sink)
-        : LiveStudy({.kind = SessionKind::Ladder, .name = "one leg", .database = database, .config = small()}, std::move(start), sink) {}
+        : LiveStudy({.kind = SessionKind::Ladder, .name = "one leg", .database = database, .record = !database.empty(), .config = small()},
+                    std::move(start), sink) {}
     ~OneLeg() override { end(); }
 
 private:
@@ -144,6 +146,86 @@ TEST(StudiesOf, ItsExperimentsCaptureNoReasonsWhichNobodyWouldSee) {
     EXPECT_EQ(study.wait().why, "Not today.");
     EXPECT_EQ(windows, 0);
     EXPECT_FALSE(recorded);
+}
+
+// When a session says that it began.
+class Began final : public EventSink {
+public:
+    void publish(Event event) override {
+        if (const auto* started = std::get_if<SessionStarted>(&event)) m_unixMs = started->info->startedUnixMs;
+    }
+    void publishChunk(ChunkPtr) override {}
+    std::int64_t unixMs() const { return m_unixMs; }
+    bool wait() const {
+        for (int look = 0; look < 3000 && m_unixMs == 0; ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        return m_unixMs != 0;
+    }
+
+private:
+    std::atomic<std::int64_t> m_unixMs{0};
+};
+
+// One that is over as soon as its session has begun.
+class EndedLeg final : public Run {
+public:
+    explicit EndedLeg(EventSink& sink) { sink.publish(SessionStarted{0, std::make_shared<SessionInfo>(), false}); }
+    void send(Command) override {}
+    bool done() const override { return true; }
+    RunSummary wait() override {
+        RunSummary summary;
+        summary.state = RunState::Stopped;
+        return summary;
+    }
+};
+
+// The times of its events count from there: a session that said that it began when its preparation was over would date all of them too late.
+TEST(SessionsOf, ARunAnExperimentAndAStudyBeginWithTheirClockBeforeTheirPreparation) {
+    const auto workbench = Workbench::create();
+    const auto expectBetween = [](const char* what, const Began& sink, std::int64_t before, std::int64_t made) {
+        EXPECT_GE(sink.unixMs(), before - 1) << what;
+        EXPECT_LE(sink.unixMs(), made + 1) << what;
+    };
+    {
+        Began sink;
+        RunRequest request;
+        request.config = *workbench->complete(small());
+        request.config.steps = 1;
+        request.record = false;
+        const std::int64_t before = unixMillisecondsNow();
+        auto run = workbench->start(std::move(request), sink);
+        const std::int64_t made = unixMillisecondsNow();
+        ASSERT_TRUE(run) << run.error().sentence;
+        EXPECT_EQ((*run)->wait().state, RunState::Finished);
+        expectBetween("a run", sink, before, made);
+    }
+    {
+        Began sink;
+        ExperimentRequest request;
+        request.a = request.b = *workbench->complete(small());
+        request.a.threads = 1;
+        request.record = false;
+        const std::int64_t before = unixMillisecondsNow();
+        auto run = workbench->startExperiment(std::move(request), sink);
+        const std::int64_t made = unixMillisecondsNow();
+        ASSERT_TRUE(run) << run.error().sentence;
+        EXPECT_TRUE(sink.wait());
+        (*run)->send(Stop{});
+        (void)(*run)->wait();
+        expectBetween("an experiment", sink, before, made);
+    }
+    Began sink;
+    const std::int64_t before = unixMillisecondsNow();
+    OneLeg study(
+        "",
+        [](ExperimentRequest, EventSink& events) -> Result<std::unique_ptr<stepscope::Run>> {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            return std::unique_ptr<stepscope::Run>(std::make_unique<EndedLeg>(events));
+        },
+        sink);
+    const std::int64_t made = unixMillisecondsNow();
+    study.begin();
+    (void)study.wait();
+    expectBetween("a study", sink, before, made);
 }
 
 TEST(StudiesOf, ALadderDoesNotGoOnWhereAnotherGpuIs) {

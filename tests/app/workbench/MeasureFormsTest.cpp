@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "TinyTraining.h"
 #include "app/workbench/diagnose/MachineTurn.h"
@@ -76,11 +77,44 @@ TEST_F(MeasureFormsTest, ReadsTheHeldOutTextInEveryFormAndSaysWhatEachCosts) {
         EXPECT_TRUE(std::isnan(row.text.perSecond));
         EXPECT_EQ(speedWords(row.text, answer->delta), "not measured");
     }
-    ASSERT_EQ(answer->pruned.size(), 5u);
-    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(answer->pruned[i].name, allPrunings()[i]);
+    const auto points = prunedPoints();
+    ASSERT_EQ(points.size(), 13u) << "four shares of three kinds, and a pattern";
+    ASSERT_EQ(answer->pruned.size(), points.size());
+    std::set<double> perplexities;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        EXPECT_EQ(answer->pruned[i].name, points[i].name);
+        EXPECT_EQ(answer->pruned[i].scope, points[i].scope);
+        EXPECT_TRUE(std::isnan(answer->pruned[i].tunedPerplexity)) << "nothing was fine-tuned";
+        if (points[i].scope == "global" || points[i].scope == "layer") {
+            EXPECT_NEAR(answer->pruned[i].zeros, points[i].share, 1e-3) << points[i].name;
+        }
+        perplexities.insert(answer->pruned[i].perplexity);
+    }
+    EXPECT_GT(perplexities.size(), 10u) << "each is another model";
     EXPECT_NEAR(answer->pruned.back().zeros, 0.5, 1e-9);
     EXPECT_FALSE(answer->stopped);
     EXPECT_TRUE(std::ranges::is_sorted(m_shares)) << "it only grows";
+}
+
+TEST_F(MeasureFormsTest, FineTunesBehindEachPruningAndLeavesTheCheckpoint) {
+    FormsRequest wanted = request();
+    wanted.pruning = true;
+    wanted.forms = {"int8"};
+    const auto plain = measure(wanted);
+    wanted.fineTune = 30;
+    const auto tuned = measure(wanted);
+    ASSERT_TRUE(plain && tuned) << tuned.error().sentence;
+    EXPECT_EQ(tuned->fineTune, 30);
+    ASSERT_EQ(tuned->pruned.size(), prunedPoints().size());
+    for (std::size_t i = 0; i < tuned->pruned.size(); ++i) {
+        const PrunedRow& row = tuned->pruned[i];
+        EXPECT_EQ(row.perplexity, plain->pruned[i].perplexity) << row.name << ": without it as before";
+        EXPECT_LT(row.tunedPerplexity, row.perplexity) << row.name << ": thirty steps of a model that has learnt nothing yet";
+        EXPECT_NEAR(1 + row.tuned.change, row.tunedPerplexity / tuned->forms[0].perplexity, 1e-9);
+    }
+    EXPECT_EQ(measure(wanted)->forms[0].loss, plain->forms[0].loss) << "the checkpoint is as it was";
+    wanted.fineTune = -1;
+    EXPECT_FALSE(measure(wanted));
 }
 
 TEST_F(MeasureFormsTest, TellsWhatIsKnownWhenItIsStopped) {

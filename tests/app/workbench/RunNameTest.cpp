@@ -43,6 +43,21 @@ TEST_F(NameOfARun, OnAnotherTextNamesTheFileAndNoTitleThatNamesTheUsualOne) {
     EXPECT_THAT(other, Not(HasSubstr("/srv")));
 }
 
+TEST_F(NameOfARun, BeginsWithTheSwitchBesideDataAndAModelOfAPersonsOwn) {
+    const auto own = [&](const char* precision, std::int64_t batch) {
+        RunConfig config = plain;
+        config.data = "/srv/texts/essays.txt";
+        config.layers = 1, config.heads = 2, config.width = 16;
+        config.switches["amp"] = std::string(precision);
+        config.switches["batch-size"] = batch;
+        return nameFor(config, registry);
+    };
+    constexpr std::size_t kSeen = 30;  // of a narrow list
+    EXPECT_NE(own("off", 3).substr(0, kSeen), own("bf16", 3).substr(0, kSeen)) << own("bf16", 3);
+    EXPECT_NE(own("bf16", 3).substr(0, kSeen), own("bf16", 4).substr(0, kSeen)) << own("bf16", 4);
+    EXPECT_THAT(own("bf16", 3), HasSubstr("data essays.txt · "));
+}
+
 TEST_F(NameOfARun, NamesFourDifferencesAndCountsTheRest) {
     const std::string many = name([](RunConfig& c) { c.layers = 3, c.width = 64, c.heads = 2, c.dropout = 0.1, c.bias = "off", c.lr = 1e-3; });
     EXPECT_THAT(many, HasSubstr(" · 2 more · "));

@@ -1,6 +1,8 @@
 // What workers of one run must have in common is compared before it begins, and the first thing that differs is named. CTest.
 #include <gmock/gmock.h>
 
+#include <memory>
+
 #include "app/workbench/workers/SameRun.h"
 
 namespace stepscope {
@@ -34,6 +36,68 @@ TEST(SameRun, AFlipThatOneAloneWillMakeIsNamed) {
                 HasSubstr("another flip than worker 0, 100:amp=bf16 instead of none"));
     EXPECT_THAT(sameFacts({saying(other), saying(first)}, "words").error().sentence,
                 HasSubstr("another flip than worker 0, none instead of 100:amp=bf16"));
+}
+
+// Nothing but its size is asked of it.
+class RowOfSize final : public TokenRow {
+public:
+    explicit RowOfSize(std::int64_t size) : m_size(size) {}
+    std::int64_t size() const override { return m_size; }
+    void copy(std::int64_t, std::int64_t, std::int64_t*) const override {}
+
+private:
+    std::int64_t m_size;
+};
+
+// What is said where the second of two workers is not like the first.
+std::string apart(const RunFacts& first, const RunFacts& second) {
+    const Status same = sameFacts({sayFacts(first), sayFacts(second)}, "data, threads and weights");
+    return same ? std::string() : same.error().sentence;
+}
+
+TEST(SameRun, AnotherProgramIsNamedAsOneThatMustBeTheSame) {
+    const RunFacts program = programFacts();
+    ASSERT_EQ(program.size(), 3u);
+    EXPECT_EQ(apart(program, program), "");
+    for (std::size_t i = 0; i < program.size(); ++i) {
+        RunFacts other = program;
+        EXPECT_NE(other[i].second, "");
+        other[i].second = "0.0.9";
+        EXPECT_EQ(apart(program, other), "Worker 1 of 2 has another " + program[i].first + " than worker 0, 0.0.9 instead of " + program[i].second +
+                                             "; start all of them with the same program.");
+    }
+    EXPECT_EQ(program[0].first, "version");
+    EXPECT_EQ(program[1].first, "build");
+    EXPECT_THAT(program[1].second, ::testing::MatchesRegex("[0-9a-f]{16}")) << "one version is built of many sources";
+    EXPECT_EQ(program[2].first, "LibTorch");
+    // One that came before builds were compared.
+    EXPECT_THAT(apart(program, {program[0]}), HasSubstr("another build than worker 0, none instead of "));
+}
+
+TEST(SameRun, OtherDataThreadsInstructionsAndWeightsAreNamed) {
+    Corpus corpus{.tokens = std::make_shared<RowOfSize>(1000)};
+    corpus.vocabulary = 256;
+    corpus.trainTokens = 900;
+    corpus.identity = "a text";
+    const RunFacts own = startFacts(corpus, 2, "avx2", "state");
+    EXPECT_EQ(apart(own, startFacts(corpus, 2, "avx2", "state")), "");
+    EXPECT_EQ(
+        apart(own, startFacts(corpus, 3, "avx2", "state")),
+        "Worker 1 of 2 has another number of threads than worker 0, 3 instead of 2; start all of them with the same data, threads and weights.");
+    EXPECT_THAT(apart(own, startFacts(corpus, 2, "avx512", "state")), HasSubstr("another instruction set than worker 0, avx512 instead of avx2"));
+    EXPECT_THAT(apart(own, startFacts(corpus, 2, "avx2", "another")), HasSubstr("another state to begin with than worker 0"));
+    Corpus other = corpus;
+    other.identity = "another text";
+    EXPECT_THAT(apart(own, startFacts(other, 2, "avx2", "state")), HasSubstr("another text than worker 0, another text instead of a text"));
+    other = corpus;
+    other.validationIdentity = "another text";
+    EXPECT_THAT(apart(own, startFacts(other, 2, "avx2", "state")), HasSubstr("another validation text than worker 0"));
+    other = corpus;
+    other.trainTokens = 800;
+    EXPECT_THAT(apart(own, startFacts(other, 2, "avx2", "state")), HasSubstr("another number of tokens than worker 0, 1000, 800 of them"));
+    other = corpus;
+    other.vocabulary = 257;
+    EXPECT_THAT(apart(own, startFacts(other, 2, "avx2", "state")), HasSubstr("another vocabulary than worker 0, 257 instead of 256"));
 }
 
 TEST(SameRun, ALongValueIsShownWithoutHalfACharacter) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/analysis/ExperimentHistory.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -196,7 +197,7 @@ TEST(ExperimentHistory, OfWhatCouldNotBeDecidedAsksAgainWithTheTimeThatItTakes) 
     EXPECT_EQ(history.secondsToAskAgain(), 60);
     ExperimentJudged judged{.over = true, .outcome = "inconclusive", .secondsToGo = 240, .seconds = 58};
     history.add(judged);
-    EXPECT_EQ(history.secondsToAskAgain(), 58 + 360);
+    EXPECT_EQ(history.secondsToAskAgain(), std::ceil((58 + 360) * 7.0 / 6)) << "a seventh is for what is captured";
     judged.secondsToGo = 1e7;
     history.add(judged);
     EXPECT_EQ(history.secondsToAskAgain(), 3600) << "an hour at most";
@@ -207,6 +208,47 @@ TEST(ExperimentHistory, OfWhatCouldNotBeDecidedAsksAgainWithTheTimeThatItTakes) 
     judged.secondsToGo = 240;
     history.add(judged);
     EXPECT_EQ(history.secondsToAskAgain(), 60) << "it was decided";
+}
+
+TEST(ExperimentHistory, OfAVerdictThatIsToldAgainWithItsReasonsIsStillOneExperiment) {
+    ExperimentHistory history;
+    const std::vector<Event> events{
+        ExperimentBegan{.budgetSeconds = 60, .captures = false},
+        block(0, Arm::A, 20),
+        block(0, Arm::B, 10),
+        ExperimentJudged{.pair = 0, .seconds = 40},
+        ExperimentJudged{.over = true, .pair = 0, .outcome = "inconclusive", .secondsToGo = 100, .seconds = 41},
+        ExperimentJudged{.over = true, .pair = 0, .outcome = "inconclusive", .why = "And why.", .secondsToGo = 100, .seconds = 700}};
+    for (const Event& event : events) history.add(event);
+    EXPECT_EQ(history.pairs().size(), 1u);
+    EXPECT_EQ(history.newest()->why, "And why.");
+    EXPECT_EQ(history.newest()->seconds, 700);
+    EXPECT_EQ(history.measuringSeconds(), 41) << "the rest went into captures and losses";
+    EXPECT_EQ(history.secondsToAskAgain(), 41 + 150) << "what the losses took decides nothing";
+    EXPECT_EQ(chosenExperiment(events).all.size(), 1u);
+}
+
+TEST(ExperimentHistory, SaysWhyTheLossAtEqualTokensIsNotKnown) {
+    const auto of = [](std::int64_t batch) {
+        RunConfig config;
+        config.switches["batch-size"] = batch;
+        return configToJson(config);
+    };
+    const auto asked = [&](std::int64_t a, std::int64_t b) {
+        ExperimentHistory history;
+        history.add(ExperimentBegan{.configA = of(a), .configB = of(b)});
+        EXPECT_EQ(history.whyNoLoss(), "") << "no pair was made";
+        history.add(block(0, Arm::A, 20, 1000, 3, 10));
+        history.add(block(0, Arm::B, 10, 1000, 3, 17));
+        history.add(ExperimentJudged{.pair = 0});
+        return history;
+    };
+    EXPECT_EQ(asked(2, 8).whyNoLoss(), "the batches differ");
+    ExperimentHistory same = asked(8, 8);
+    EXPECT_EQ(same.whyNoLoss(), "no pair ended where both had trained as many tokens");
+    same.add(block(1, Arm::A, 20, 1000, 3, 30));
+    same.add(block(1, Arm::B, 10, 1000, 3, 30));
+    EXPECT_EQ(same.whyNoLoss(), "") << "it is known";
 }
 
 }  // namespace

@@ -33,6 +33,10 @@ TEST(JudgedWords, SayHowMuchFasterOrSlowerWithTheNearBoundFirst) {
 TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {
     ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
     EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks.");
+    EXPECT_EQ(foretoldSentence(1.12, "products", one),
+              "Foretold before it was measured: B 1.12 times as fast as A (from products); measured 1.10 [1.05, 1.15], which holds it.");
+    EXPECT_EQ(foretoldSentence(kUnknown, "", one), "");
+    EXPECT_EQ(judgedSentence(one, 0.01, "amp bf16 beside off"), "amp bf16 beside off: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks.");
     one.left = 3;
     one.why = "More words.";
     EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks, 3 left out. More words.");
@@ -111,6 +115,35 @@ TEST(WhyJudged, SaysThatOtherProgramsComputedAllTheTimeWhateverTheVerdict) {
     verdict.outcome = PairedOutcome::Inconclusive;
     verdict.reason = PairedReason::TooWide;
     EXPECT_THAT(whyJudged(verdict, {.others = 0.98}), HasSubstr("\"different\". Other programs took 1.0 processor meanwhile"));
+}
+
+TEST(WhyJudged, NamesWhatTheHostTookWhereThatMayBeWhyItIsInconclusive) {
+    PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooWide, .ratio = 1, .low = 0.9, .high = 1.1, .pairs = 20};
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0.2, .stealOfB = 1.4}), HasSubstr("gave 0.2 % of the processors' time to somebody else during A's "
+                                                                                  "blocks and 1.4 % during B's, which moves their ratio"));
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 6, .stealOfB = 6.5}), HasSubstr("6.5 % during B's; ask again"));
+    for (const WhyContext& little : {WhyContext{.stealOfA = 4.5, .stealOfB = 5.2}, WhyContext{.stealOfA = 0.1, .stealOfB = 1}, WhyContext{},
+                                     WhyContext{.delta = 0.05, .stealOfA = 1, .stealOfB = 5}})
+        EXPECT_THAT(whyJudged(verdict, little), Not(HasSubstr("host")));
+    verdict.outcome = PairedOutcome::Faster;
+    verdict.reason = PairedReason::None;
+    EXPECT_EQ(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), "") << "the pairs decided it all the same";
+}
+
+TEST(TurnsSentence, NamesBothValuesTheFloorAndTheOneThatStayed) {
+    ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
+    one.floor = 1.007;
+    one.why = "More words.";
+    EXPECT_EQ(turnsSentence(one, 0.01, {.id = "fusion", .from = "off", .to = "kernels", .changed = true, .same = 4}),
+              "fusion kernels beside off: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks. More words. A value beside itself here: within "
+              "0.70 %. A "
+              "smaller difference should not be believed. fusion became kernels.");
+    one = judged("inconclusive", 1.2, 0.9, 1.5);
+    one.floor = kUnknown;
+    EXPECT_EQ(
+        turnsSentence(one, 0.01, {.id = "fusion", .from = "off", .to = "kernels"}),
+        "fusion kernels beside off: inconclusive, in 12 pairs of blocks. A value beside itself here: not known: no two blocks of one side came in "
+        "turn. fusion stayed off.");
 }
 
 }  // namespace

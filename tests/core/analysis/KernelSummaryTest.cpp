@@ -89,6 +89,47 @@ TEST(KernelSummary, SortsByTimeOrByBytesAndEqualOnesByName) {
     EXPECT_EQ(names(SummarySort::Self, 9), "a b copy set ");
 }
 
+TEST(KernelSummary, SortsKernelsByWhatTheOperationThatLaunchedThemReadsAndWrites) {
+    KernelCase one;
+    one.add({.process = 1, .thread = 10}, "aten::mm", {.start = 0, .duration = 10, .external = 1}, {.text = "Float[4]", .flops = 10, .bytes = 5000});
+    one.kernel("gemm", 10, 0, 1);
+    one.kernel("copy", 90, 0, 0, 0, {.bytes = 900}, SliceKind::Memcpy);
+    one.kernel("unknown", 20);
+    one.kernel("another", 30);
+    std::string all;
+    for (const auto& row : one.rows(SummarySort::Memory)) all += row.name + " ";
+    EXPECT_EQ(all, "gemm copy another unknown ") << "of what is unknown by time";
+    EXPECT_EQ(one.rows(SummarySort::Memory)[0].moved(), 5000);
+}
+
+TEST(KernelFacts, WeighHowMuchOfTheGpusEachLaunchFillsByItsTime) {
+    std::map<std::int64_t, DeviceSummary> devices;
+    for (const std::int64_t rank : {0, 1}) {
+        devices[rank].setShape(0, {.multiprocessors = 10, .threadsPerMultiprocessor = 2048});
+        SliceBlock stream{.thread = {.process = 0, .thread = 7, .device = 0, .rank = rank}, .strings = {"", "gemm", "forward", "backward"}};
+        stream.arguments.push_back({.grid = {rank == 0 ? 10 : 40, 1, 1}, .block = {256, 1, 1}});
+        stream.slices.push_back({.start = 100,
+                                 .duration = rank == 0 ? 30 : 10,
+                                 .name = 1,
+                                 .phase = rank == 0 ? 2U : 3U,
+                                 .arguments = 1,
+                                 .kind = SliceKind::Kernel,
+                                 .correlation = 5});
+        SliceBlock host{.thread = {.process = 1, .thread = 2, .rank = rank}, .strings = {"", "cudaLaunchKernel"}};
+        host.slices.push_back({.start = 80, .duration = 5, .name = 1, .kind = SliceKind::Runtime, .correlation = 5});
+        devices[rank].add(host);
+        devices[rank].add(stream);
+    }
+    const auto all = kernelFacts(devices);
+    ASSERT_TRUE(all.contains("gemm"));
+    const KernelFacts& facts = all.at("gemm");
+    EXPECT_DOUBLE_EQ(facts.blocksPerMultiprocessor, (1 * 30 + 4 * 10) / 40.0);
+    EXPECT_NEAR(facts.occupancy, (0.125 * 30 + 0.5 * 10) / 40, 1e-6);
+    EXPECT_EQ(facts.phase, "forward");
+    EXPECT_EQ(facts.launched, 2);
+    EXPECT_EQ(facts.launchDelay.ns, 20);
+}
+
 TEST(KernelSummary, TheOperationIsThatOfItsOwnIdThenOfItsCallsIdThenTheOneAroundTheCall) {
     KernelCase one;
     one.operation("by its own id", 0, 10, 1);

@@ -118,6 +118,30 @@ TEST(MemoryCurve, OfARangeInWhichMemoryIsOnlyGivenBackTheBeginningIsTheHighest) 
     EXPECT_EQ(curve.result(20, 30).front().peak, 5000);
 }
 
+TEST(MemoryCurve, APeakThatIsShorterThanAPixelIsNotHeldUntilSomethingHappensAgain) {
+    AllocationBlock block;
+    block.allocations = {{.at = 100, .address = 1, .bytes = 50},       {.at = 1010, .address = 2, .bytes = 10},
+                         {.at = 1020, .address = 3, .bytes = 900},     {.at = 1030, .address = 3, .bytes = -900},
+                         {.at = 1040, .address = 4, .bytes = 5},       {.at = 1'500'000, .address = 5, .bytes = 1},
+                         {.at = 1'500'010, .address = 5, .bytes = -1}, {.at = 1'500'020, .address = 2, .bytes = -10}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    const auto found = curve.result(0, 2'000'000);  // a part of it is 1000 ns
+    ASSERT_EQ(found.size(), 1u);
+    const auto levelAt = [&](std::int64_t at) {
+        std::int64_t level = 0;
+        for (const auto& [when, bytes] : found[0].curve)
+            if (when <= at) level = bytes;
+        return level;
+    };
+    EXPECT_EQ(found[0].peak, 960);
+    EXPECT_EQ(levelAt(found[0].peakAt), 960) << "where it was";
+    EXPECT_EQ(levelAt(500'000), 65);
+    EXPECT_EQ(levelAt(1'999'999), 55) << "what is in use at the end";
+    EXPECT_LE(found[0].curve.size(), 2 * MemoryCurve::kPoints + 2);
+    EXPECT_TRUE(std::ranges::is_sorted(found[0].curve, {}, [](const auto& point) { return point.first; }));
+}
+
 TEST(MemoryCurve, OfVeryManyPiecesTheLargestAreListedAndAllCounted) {
     AllocationBlock block;
     const auto many = static_cast<std::int64_t>(MemoryCurve::kMostPieces) + 100;

@@ -151,6 +151,43 @@ TEST(RangePanes, WhatBeginsInTheRangeCountsAndLaunchesBeforeItAreFound) {
     EXPECT_TRUE(panes.steps[0].device);
 }
 
+TEST(RangePanes, KnowHowManyStepsTheirEdgesCut) {
+    SmallGpuRun run;
+    for (const bool device : {true, false}) {
+        if (!device) run.device.slices.clear();
+        MemoryTrace trace;
+        run.tell(trace, 32);
+        const auto cutOf = [&](std::int64_t from, std::int64_t to) {
+            const RangePanes panes = panesOf(trace, from, to);
+            EXPECT_EQ(panes.steps.size(), 1u);
+            EXPECT_EQ(panes.cutsSteps(), panes.steps.at(0).cut > 0);
+            return std::pair(panes.steps.at(0).cut, panes.steps.at(0).steps);
+        };
+        using Counts = std::pair<std::int64_t, std::int64_t>;
+        EXPECT_EQ(cutOf(0, 0), Counts(0, 10));
+        EXPECT_EQ(cutOf(2000 * kUs, 4000 * kUs), Counts(0, 2)) << "from the begin of one to the end of another";
+        EXPECT_EQ(cutOf(2500 * kUs, 3500 * kUs), Counts(2, 2));
+        EXPECT_EQ(cutOf(2500 * kUs, 6000 * kUs), Counts(1, 4));
+        EXPECT_EQ(cutOf(2000 * kUs, 5999 * kUs), Counts(1, 4));
+        EXPECT_EQ(cutOf(2200 * kUs, 2800 * kUs), Counts(1, 1)) << "at both of its ends, once";
+    }
+}
+
+TEST(RangePanes, HaveTheFlameGraphTheOtherWayUpTooSoThatNobodyTurnsItWhileThePaneIsSeen) {
+    const SmallGpuRun run;
+    MemoryTrace trace;
+    run.tell(trace, 64);
+    const RangePanes panes = panesOf(trace, 0, 0);
+    const FlameTree turned = panes.flame.bottomUp();
+    ASSERT_EQ(panes.turned.nodes().size(), turned.nodes().size());
+    ASSERT_GT(turned.nodes().size(), 1u);
+    for (std::uint32_t node = 1; node < turned.nodes().size(); ++node) {
+        EXPECT_EQ(panes.turned.name(node), turned.name(node));
+        EXPECT_EQ(panes.turned.nodes()[node].total, turned.nodes()[node].total);
+    }
+    EXPECT_EQ(panes.turned.texts(), panes.flame.texts()) << "a name has one number in both";
+}
+
 TEST(RangePanes, IdleIsWhatLiesBetweenTheWorksOfAStream) {
     const SmallGpuRun run;
     MemoryTrace trace;

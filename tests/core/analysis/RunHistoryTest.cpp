@@ -275,6 +275,22 @@ TEST(RunHistory, OfAnImportItSaysNoTotalAndNoSpeedThatNobodyMeasured) {
     EXPECT_TRUE(std::isnan(numbers.tokensPerSecond));
 }
 
+TEST(RunHistory, OfALogWithoutTimesItSaysNoTimeOfAStep) {
+    RunHistory history;
+    auto info = std::make_shared<SessionInfo>();
+    info->kind = SessionKind::Trace;
+    info->config.reset();
+    history.append(SessionStarted{.session = 1, .info = info, .replay = true});
+    for (int i = 1; i <= 5; ++i) history.append(StepDone{.step = i, .loss = 3});
+    EXPECT_TRUE(std::isnan(history.steps().stepMs[2]));
+    EXPECT_TRUE(std::isnan(history.numbers().stepMsMedian)) << "neither 0 ms nor any other";
+    EXPECT_EQ(history.numbers().window, 0);
+    // The first of a log that has times has none: it is the time since the one before.
+    for (int i = 6; i <= 8; ++i) history.append(StepDone{.step = i, .duration = {2'000'000}, .loss = 3});
+    EXPECT_NEAR(history.numbers().stepMsMedian, 2, 1e-9);
+    EXPECT_EQ(history.numbers().window, 3) << "steps whose times are known";
+}
+
 TEST(RunHistory, KnowsNothingBeforeTheFirstStepAndSaysSo) {
     RunHistory history;
     const RunNumbers nothing = history.numbers();

@@ -104,5 +104,65 @@ TEST(StudyHistory, NumbersOfRowsThatNobodyMakesAreLeftOut) {
     EXPECT_TRUE(history.rows().empty());
 }
 
+TEST(StudyHistory, ARowThatAnEarlierSessionMeasuredSaysWhichAndByWhichVersions) {
+    for (const char* own : {"", "Too few pairs. 2 more minutes would decide."})
+        for (const char* versions : {"", "Stepscope 0.9.1, LibTorch 2.10.0"}) {
+            const StudyRow row{.why = keptWords({.session = 3, .versions = versions, .why = own})};
+            const KeptRow kept = keptRow(row);
+            EXPECT_EQ(kept.session, 3) << row.why;
+            EXPECT_EQ(kept.versions, versions) << row.why;
+            EXPECT_EQ(kept.why, own) << row.why;
+        }
+    EXPECT_EQ(keptWords({.session = 3}), "Measured in session 3.");
+    EXPECT_EQ(keptWords({.session = 3, .versions = "Stepscope 0.9.1", .why = "Too few pairs."}),
+              "Measured in session 3 by another version (Stepscope 0.9.1). Too few pairs.");
+    for (const char* other : {"", "Too few pairs.", "Measured in session", "Measured in session 0.", "Measured in session x.",
+                              "Measured in session 3", "Measured in session 3 by another version (never closed"}) {
+        EXPECT_EQ(keptRow({.why = other}).session, 0) << other;
+        EXPECT_EQ(keptRow({.why = other}).why, other);
+    }
+}
+
+TEST(StudyHistory, ASearchSaysTheLossOfWhatItRecommendsAndHowThatComputes) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune"});
+    EXPECT_EQ(searchLossSentence(history), "") << "nothing is recommended yet";
+    StudyRow last{.row = 5, .role = study::kFinal, .state = study::kChosen, .settings = "amp=bf16", .ratio = 1.3, .low = 1.2, .high = 1.4};
+    history.add(last);
+    EXPECT_NE(searchLossSentence(history).find("unknown"), std::string::npos);
+    EXPECT_EQ(arithmeticOf(*history.recommended()), Arithmetic::Unknown);
+    last.loss = 0.00123;
+    last.why = std::string("Not confirmed for sure. ") + kOtherArithmetic;
+    history.add(last);
+    EXPECT_NE(searchLossSentence(history).find("0.0012 higher than with the present settings"), std::string::npos) << searchLossSentence(history);
+    EXPECT_EQ(arithmeticOf(*history.recommended()), Arithmetic::Other);
+    last.loss = -0.00123;
+    last.why = kSameArithmetic;
+    history.add(last);
+    EXPECT_NE(searchLossSentence(history).find("0.0012 lower"), std::string::npos);
+    EXPECT_EQ(arithmeticOf(*history.recommended()), Arithmetic::Same);
+}
+
+TEST(StudyHistory, ItsHeadlineIsWhatItCameToWithTheInterval) {
+    StudyHistory ladder;
+    ladder.add(StudyBegan{.kind = "ladder"});
+    EXPECT_EQ(studyHeadline(ladder), "");
+    ladder.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .name = "bf16", .total = 1.5, .totalLow = 1.4, .totalHigh = 1.6});
+    EXPECT_EQ(studyHeadline(ladder), "up to bf16: ×1.50 [1.40, 1.60] as fast as the bottom");
+    ladder.add(StudyRow{.row = 2, .role = study::kTop, .state = study::kMeasured, .ratio = 2, .low = 1.9, .high = 2.1});
+    EXPECT_EQ(studyHeadline(ladder), "the top is ×2.00 [1.90, 2.10] as fast as the bottom");
+    StudyHistory search;
+    search.add(StudyBegan{.kind = "tune"});
+    StudyRow last{.row = 5, .role = study::kFinal, .state = study::kRunning, .settings = "amp=bf16", .ratio = 1.3, .low = 1.2, .high = 1.4};
+    search.add(last);
+    EXPECT_EQ(studyHeadline(search), "") << "it is not over";
+    last.state = study::kChosen;
+    search.add(last);
+    EXPECT_EQ(studyHeadline(search), "recommended: amp=bf16, ×1.30 [1.20, 1.40]");
+    last.state = study::kRejected;
+    search.add(last);
+    EXPECT_EQ(studyHeadline(search), "recommended: the present settings");
+}
+
 }  // namespace
 }  // namespace stepscope

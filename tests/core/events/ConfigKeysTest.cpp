@@ -142,6 +142,16 @@ TEST(CheckConfig, ARangeTestNeedsTwoRatesToSweepBetween) {
     EXPECT_TRUE(checkConfig(config).ok());
 }
 
+TEST(CheckConfig, KeepingZerosNeedsAnEpsilon) {
+    RunConfig config;
+    config.keepZeros = "on";
+    EXPECT_TRUE(checkConfig(config).ok());
+    config.epsilon = 0;
+    const Status checked = checkConfig(config);
+    ASSERT_FALSE(checked.ok());
+    EXPECT_NE(checked.error().sentence.find("keep-zeros"), std::string::npos);
+}
+
 TEST(ListConfig, SettingWhatItListsGivesTheSameConfigurationForEveryPreset) {
     SwitchCatalogue known = catalogue();
     for (const char* id : {"context", "grad-accumulation", "chunked-loss"}) {

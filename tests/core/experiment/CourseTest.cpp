@@ -371,5 +371,21 @@ TEST(Course, TellsBeforehandWhatSlowStepsTake) {
     EXPECT_GT(expectedSeconds(rules, 1, 0.01), 12 * 2 * 3) << "blocks of unlike sides are equally long";
 }
 
+TEST(Course, SaysHowMuchOfTheProcessorsTheHostTookFromEachArmWhereThatLeavesItOpen) {
+    Course course({.budgetSeconds = 100});
+    double elapsed = 0;
+    while (const auto order = course.next()) {
+        BlockTimes times = blockOf(*order, order->arm == Arm::A ? 0.02 : 0.02 + 0.001 * static_cast<double>(order->pair % 2), 0);
+        times.elapsed = elapsed += times.seconds;
+        times.stealPct = order->pair < 0 ? 50 : order->arm == Arm::A ? 2 : 8;  // the pilot's counts for nothing
+        course.done(times);
+        if (course.pairs().size() == 3) course.stop();
+    }
+    EXPECT_NEAR(course.stealMeanwhile(Arm::A), 2, 1e-9);
+    EXPECT_NEAR(course.stealMeanwhile(Arm::B), 8, 1e-9);
+    EXPECT_THAT(judgementOf(course, true).why, ::testing::HasSubstr("2.0 % of the processors' time to somebody else during A's blocks and 8.0 %"));
+    EXPECT_TRUE(std::isnan(Course({.budgetSeconds = 100}).stealMeanwhile(Arm::A))) << "nobody looked";
+}
+
 }  // namespace
 }  // namespace stepscope

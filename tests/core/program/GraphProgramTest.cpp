@@ -231,6 +231,23 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
         << says;
 }
 
+TEST(CapturedStep, KeepsTheZerosThatAnEagerOneKeeps) {
+    SideBySide both(2, false, [](ProgramParts& parts) { parts.keepZeros = true; });
+    std::int64_t zeros = 0;
+    for (TrainState* state : {&both.plain, &both.captured}) {
+        state->bumpRevision();
+        for (const auto& slot : state->layout.slots())
+            for (std::int64_t i = 0; slot.linear && i < slot.count; i += 3, ++zeros) state->weights.data_ptr<float>()[slot.offset + i] = 0;
+    }
+    for (int i = 0; i < 8; ++i) both.step();
+    EXPECT_GT(both.played->replays, 0);
+    both.expectOneState();
+    std::int64_t left = 0;
+    for (const auto& slot : both.captured.layout.slots())
+        if (slot.linear) left += (ParameterLayout::view(both.captured.weights, slot) == 0).sum().item<std::int64_t>();
+    EXPECT_EQ(2 * left, zeros);
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps,
                          ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true},
                                            Kind{"CutOnTheDevice", 2, false, TokenPlace::Device},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <regex>
 
+#include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "core/report/ExperimentReport.h"
 #include "core/report/Html.h"
@@ -90,6 +91,17 @@ TEST(Report, OfOneOfSeveralExperimentsOfASessionSaysWhichAndHowToAskForAnother) 
     EXPECT_EQ(toMarkdown(experimentReport(measured(1.2, "faster", 12), of)).find("that session 7 holds"), std::string::npos);
 }
 
+TEST(Report, SaysWhatHadBeenForetoldBesideWhatWasMeasured) {
+    ExperimentFacts known = facts();
+    EXPECT_EQ(toMarkdown(experimentReport(measured(1.24, "faster", 12), known)).find("oretold"), std::string::npos);
+    known.foretold = 1.5;
+    known.foretoldBasis = "products at their measured peak";
+    const std::string text = toHtml(experimentReport(measured(1.24, "faster", 12), known));
+    EXPECT_NE(text.find("Foretold before it was measured: B 1.50 times as fast as A (from products at their measured peak); measured 1.24"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Report, SaysWhatIsNotKnown) {
     ExperimentHistory history;
     history.add(ExperimentBegan{});
@@ -124,6 +136,8 @@ TEST(Report, TextsOfAnyOriginStayTexts) {
     known.name = known.preset = known.started = known.machine.cpu = known.machine.system = known.repeat = kHostile;
     known.keys = {{kHostile, kHostile, kHostile}};
     known.earlier = {kHostile};
+    known.foretold = 1.5;
+    known.foretoldBasis = kHostile;
     const Document document = experimentReport(measured(1.24, "faster", 9), known);
     const std::string html = toHtml(document);
     EXPECT_EQ(html.find("<script"), std::string::npos);
@@ -180,6 +194,36 @@ TEST(Report, PicturesOfBrokenNumbersLeaveThemOut) {
     PairPicture picture;
     for (const double ratio : {std::nan(""), 0.0, -1.0, HUGE_VAL, 1.1}) picture.dots.push_back({ratio});
     EXPECT_EQ(countOf(toSvg(picture), "<circle"), 1U);
+}
+
+TEST(Report, NumbersTheTimesThatBothWereMadeAnewFromTheFirstPairs) {
+    std::vector<ExperimentJudged> pairs;
+    for (const std::int64_t rebuild : {1, 1, 2}) pairs.push_back({.difference = 0.1, .rebuild = rebuild});  // 0 were the pilot's
+    const PairPicture picture = pictureOf(pairs, 0.01, "", "");
+    ASSERT_EQ(picture.dots.size(), 3U);
+    EXPECT_EQ(picture.dots[0].group, 0);
+    EXPECT_EQ(picture.dots[1].group, 0);
+    EXPECT_EQ(picture.dots[2].group, 1);
+}
+
+TEST(Report, OfSidesWithOtherBatchesSaysWhyTheLossIsUnknownAndHowLongMeasuringTook) {
+    const auto of = [](std::int64_t batch) {
+        RunConfig config;
+        config.switches["batch-size"] = batch;
+        return configToJson(config);
+    };
+    ExperimentHistory history;
+    history.add(ExperimentBegan{.configA = of(2), .configB = of(8)});
+    history.add(ExperimentJudged{.pair = 0, .difference = 0.1, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 1, .rebuilds = 1, .seconds = 50});
+    ExperimentJudged last = *history.newest();
+    last.over = true;
+    last.outcome = "faster";
+    history.add(last);
+    last.seconds = 650;  // told again, with losses at equal time
+    history.add(last);
+    const std::string text = toMarkdown(experimentReport(history, facts()));
+    EXPECT_NE(text.find("Loss at equal tokens: unknown (the batches differ)."), std::string::npos) << text;
+    EXPECT_NE(text.find("made anew once, in 50 s."), std::string::npos) << text;
 }
 
 }  // namespace

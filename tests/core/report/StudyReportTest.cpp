@@ -187,5 +187,30 @@ TEST(StudyReport, ThePictureHasABarForEachRowThatWasMeasuredAndAWordForTheOthers
     EXPECT_LT(toSvg(picture).size(), 200'000U) << "a stranger's file may hold any number";
 }
 
+TEST(StudyReport, OfASearchSaysTheLossTheArithmeticAndHowItsIntervalIsMade) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune", .title = "what is best here"});
+    StudyRow last = row(2, study::kFinal, study::kChosen, "what won", 1.96);
+    last.loss = -0.0123;
+    last.why = kOtherArithmetic;
+    history.add(last);
+    StudyFacts known = facts();
+    known.earlier = {"Session 4, 2026-11-21 10:00: recommended: fusion=step, ×1.70 [1.60, 1.80]."};
+    for (const std::string& text : {toHtml(studyReport(history, known)), toMarkdown(studyReport(history, known))})
+        for (const char* said : {"0.0123 lower than with the present settings", "the loss may move", "self-normalised confidence sequence",
+                                 "Asked 1 time before", "1.60, 1.80"})
+            EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+}
+
+TEST(StudyReport, OfALadderThatWentOnSaysWhichRowsAnotherSessionMeasuredAndWhereTheirPairsAre) {
+    StudyHistory history = ladder();
+    StudyRow kept = row(1, study::kRung, study::kMeasured, "half precision", 1.43);
+    kept.why = keptWords({.session = 7, .versions = "Stepscope 0.9, LibTorch 2.10.0"});
+    history.add(kept);
+    const std::string text = toMarkdown(studyReport(history, facts()));
+    EXPECT_NE(text.find("half precision: Measured in session 7 by another version (Stepscope 0.9, LibTorch 2.10.0)."), std::string::npos) << text;
+    EXPECT_NE(text.find("have their pairs there: half precision in session 7"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace stepscope::report

@@ -13,6 +13,7 @@
 
 #include "TinyTraining.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
 #include "core/memory/HostAllocator.h"
@@ -203,6 +204,7 @@ TEST_F(ComparisonTest, NumbersCapturedStepsApartWhereBothArmsAreMadeAnewBetweenT
     setup.rules.budgetSeconds = 2;
     setup.rules.rebuildShare = 0.99;  // making both anew is all but free: before each window
     setup.whyWindows = 6;
+    setup.whySeconds = 60;
     EXPECT_EQ(run().state, RunState::Finished);
     std::array<std::vector<std::int64_t>, 2> numbers;
     for (const auto& chunk : sink.chunks()) {
@@ -249,13 +251,56 @@ TEST_F(ComparisonTest, AfterTheVerdictTrainsBothForEquallyLongWhereThatIsAsked) 
     EXPECT_THAT(history.newest()->why, ::testing::HasSubstr("of training each, with 2 seeds"));
 }
 
+TEST_F(ComparisonTest, TellsTheVerdictBeforeItLooksForReasonsAndLossesAndOnceMoreWithThem) {
+    setup.rules.budgetSeconds = 1;
+    setup.whyWindows = 1;
+    setup.lossSeconds = 0.3;
+    setup.lossSeeds = 2;
+    std::size_t toldBefore = 0;
+    sink.onEvent = [&, over = std::size_t{0}](const Event& event) mutable {
+        if (const auto* judged = std::get_if<ExperimentJudged>(&event)) over += judged->over ? 1 : 0;
+        if (const auto* said = std::get_if<Preparing>(&event); said && said->what == kLookingWhy) toldBefore = over;
+    };
+    EXPECT_EQ(run().state, RunState::Finished);
+    EXPECT_EQ(toldBefore, 1U) << "who kills it while it captures has the verdict";
+    std::vector<ExperimentJudged> over;
+    for (const auto& judged : sink.all<ExperimentJudged>())
+        if (judged.over) over.push_back(judged);
+    ASSERT_EQ(over.size(), 2U);
+    EXPECT_EQ(over[0].outcome, over[1].outcome);
+    EXPECT_EQ(over[0].ratio, over[1].ratio);
+    EXPECT_EQ(over[0].pairs, over[1].pairs);
+    EXPECT_EQ(over[0].equalTime.seconds, 0) << "not known yet, and not missing either";
+    EXPECT_THAT(over[0].why, ::testing::Not(::testing::HasSubstr("Loss at equal time")));
+    EXPECT_EQ(over[1].equalTime.seconds, 0.3);
+    EXPECT_GT(over[1].seconds, over[0].seconds + 1) << "what came behind it took time: both sides trained 0.3 s with each of two seeds";
+    EXPECT_LT(history.measuringSeconds(), over[1].seconds - 1);
+}
+
+TEST_F(ComparisonTest, WithNothingBehindItTellsTheVerdictOnce) {
+    setup.rules.budgetSeconds = 1;
+    EXPECT_EQ(run().state, RunState::Finished);
+    std::int64_t over = 0;
+    for (const auto& judged : sink.all<ExperimentJudged>()) over += judged.over ? 1 : 0;
+    EXPECT_EQ(over, 1);
+}
+
+TEST_F(ComparisonTest, CapturesEndWithTheTimeOfTheExperimentHoweverManyAreWanted) {
+    setup.rules.budgetSeconds = 1;
+    setup.whySeconds = 1;
+    setup.whyWindows = 1000;  // of 0.3 s at least for each side: ten minutes
+    EXPECT_EQ(run().state, RunState::Finished);
+    EXPECT_FALSE(sink.chunks().empty()) << "one window there is in any case";
+    EXPECT_LT(history.newest()->seconds, 60);
+}
+
 TEST_F(ComparisonTest, AVerdictStandsWhereCapturesBehindItFail) {
     setup.rules.budgetSeconds = 1;
     setup.whyWindows = 2;
     bool over = false;
     std::string warned;
     sink.onEvent = [&](const Event& event) {
-        if (const auto* said = std::get_if<Preparing>(&event)) over = over || said->what == "capturing both sides";
+        if (const auto* said = std::get_if<Preparing>(&event)) over = over || said->what == kLookingWhy;
         if (const auto* line = std::get_if<LogLine>(&event); line && line->level == LogLevel::Warning) warned = line->text;
     };
     setup.afterStep = [&](Arm, std::int64_t, const StepResult&) {

@@ -154,6 +154,55 @@ TEST(Generator, EndsBeforeAStopHoweverItsTokensAreCut) {
     EXPECT_LT(stopped.work.textTokens, 50);
 }
 
+// Bytes, of which one is the end of a text.
+class BytesWithAnEnd final : public Tokenizer {
+public:
+    explicit BytesWithAnEnd(std::int32_t end) : m_end(end) {}
+    std::string name() const override { return m_bytes->name(); }
+    std::int64_t vocabulary() const override { return m_bytes->vocabulary(); }
+    Result<std::vector<std::int32_t>> encode(std::string_view text) const override { return m_bytes->encode(text); }
+    std::string decode(std::span<const std::int32_t> ids) const override { return m_bytes->decode(ids); }
+    std::size_t bytesOf(std::int32_t id) const override { return m_bytes->bytesOf(id); }
+    std::int32_t endOfText() const override { return m_end; }
+    std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return m_bytes->cutAfter(text, wanted); }
+    std::string toJson() const override { return m_bytes->toJson(); }
+
+private:
+    std::shared_ptr<const Tokenizer> m_bytes = byteTokenizer();
+    std::int32_t m_end;
+};
+
+TEST(Generator, EndsATextBeforeTheTokenThatEndsItAndGoesOnWhereThatIsAsked) {
+    const TrainState state = opinionated(true, 120);
+    const GenerateText request{.tokens = 50, .temperature = 2, .seed = 9};
+    const std::vector<std::string> prompts{"In the", "A"};
+    const auto plain = write(state, request, prompts);
+    ASSERT_EQ(plain.texts[0].size(), 50u) << "ids below 120 are a character each";
+    const char end = plain.texts[0][21];
+    const BytesWithAnEnd tokenizer(end);
+    const std::atomic<bool> never{false};
+    const auto with = [&](bool ignoreEnd, TextWork& work) {
+        std::size_t told = 0;
+        const auto texts = generateTexts(
+            {state.config, state.layout, state.weights}, tokenizer, request, prompts, {.ignoreEnd = ignoreEnd},
+            [&](std::size_t prompt, const std::string& text, const TextWork&) { told += prompt == 0 && text.empty() ? 0 : 1; }, never, work);
+        EXPECT_TRUE(texts.ok()) << texts.error().sentence;
+        EXPECT_GT(told, 0u);
+        return texts ? *texts : std::vector<std::string>(2);
+    };
+    TextWork ended, whole;
+    const auto texts = with(false, ended);
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(texts[i], plain.texts[i].substr(0, plain.texts[i].find(end))) << i;
+        written += texts[i].size();
+    }
+    EXPECT_EQ(ended.textTokens, static_cast<std::int64_t>(written)) << "the end is no part of a text";
+    EXPECT_FALSE(ended.stopped);
+    EXPECT_EQ(with(true, whole), plain.texts);
+    EXPECT_EQ(whole.textTokens, 100);
+}
+
 TEST(Generator, WritesWhatItWroteLessOftenUnderAPenalty) {
     const TrainState state = opinionated(true, 120);
     const GenerateText plain{.tokens = 60, .temperature = 0};

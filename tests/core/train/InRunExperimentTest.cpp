@@ -189,6 +189,39 @@ TEST_F(InRun, RefusesWhatWouldConvertTheStateOrMoveTheLossUnasked) {
     EXPECT_FALSE(refusal({.id = "no-such-switch", .value = std::string("on")}).empty());
 }
 
+// What a host gives away is read from the machine's counters, which are played here: each look finds a tenth of a second of it more.
+TEST_F(InRun, SaysWhatTheHostTookMeanwhileWhereThatLeavesItOpen) {
+    testing::TinyTrainer trainer(config());
+    const RunConfig made = config();
+    const auto plan = registry.plan(made, 61).value();
+    TrainState state = testing::freshState();
+    static_cast<void>(testing::programOver(state, registry, made));  // in the form that it needs
+    auto setup = inRunSetup({.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 60},
+                            {.config = &made,
+                             .plan = &plan,
+                             .state = &state,
+                             .batches = testing::tinyBatches().get(),
+                             .factory = &registry,
+                             .clock = &trainer.clock,
+                             .sink = &trainer.sink,
+                             .fits = [](const RunPlan&, const RunPlan&) { return Status(); },
+                             .questionOf = {}});
+    ASSERT_TRUE(setup.ok()) << setup.error().sentence;
+    setup->processors = [times = ProcessorTimes{}]() mutable {
+        times.busyNs += 700'000'000;
+        times.idleNs += 200'000'000;
+        times.stealNs += 100'000'000;
+        return std::optional(times);
+    };
+    InRunExperiment experiment(std::move(*setup), 0);
+    const auto pairs = [&] { return trainer.sink.all<ExperimentJudged>().size(); };
+    while (pairs() < 3 && experiment.next(state) != nullptr) experiment.done(state, TimeNs{200'000'000}, 48, 3);
+    experiment.conclude(0, /*stopped=*/true);
+    ASSERT_FALSE(trainer.sink.all<BlockDone>().empty());
+    EXPECT_NEAR(trainer.sink.all<BlockDone>().back().stealPct, 10, 1e-6);
+    EXPECT_THAT(trainer.sink.all<ExperimentJudged>().back().why, HasSubstr("its host gave 10.0 % of the processors' time to somebody else"));
+}
+
 TEST_F(InRun, TakesTurnsBetweenTwoArithmeticsWhereThePersonAgrees) {
     testing::TinyTrainer trainer(config());
     runMeasuring(trainer, {.id = "amp", .value = std::string("bf16"), .budgetSeconds = 3, .lossMayMove = true});

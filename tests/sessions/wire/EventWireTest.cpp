@@ -248,6 +248,10 @@ TEST(EventWire, WhatCannotBeIsRefusedByName) {
     EXPECT_THAT(eventFromBytes(bytesOf({1, 100})).error().sentence, HasSubstr("an event that nobody knows"));
     EXPECT_THAT(commandFromBytes(bytesOf({1, 100})).error().sentence, HasSubstr("a command that nobody knows"));
     EXPECT_THAT(eventFromBytes(eventToBytes(1, LogLine{.at = {-1}, .text = "x"})).error().sentence, HasSubstr("before its session began"));
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    for (const StepDone& step : {StepDone{.step = -1, .at = {1}}, StepDone{.step = kMost, .at = {1}}, StepDone{.step = 1, .at = {kMost}}})
+        EXPECT_THAT(eventFromBytes(eventToBytes(1, step)).error().sentence, HasSubstr("a time or a step that cannot be"))
+            << "step " << step.step << " at " << step.at.ns;
     ExperimentJudged judged;
     judged.outcome = "faster";
     judged.low = 0.5;

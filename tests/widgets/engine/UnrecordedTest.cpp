@@ -33,6 +33,7 @@ TEST_F(UnrecordedTest, IsOfferedForADatabaseThatCannotBeOpenedAndLeavesOutTheChe
     ASSERT_TRUE(idle());
     EXPECT_EQ(live().state()->state, RunState::Finished);
     EXPECT_TRUE(logged("no session to keep checkpoints in, so it saves none, although Checkpoint every is 5."));
+    EXPECT_TRUE(logged("its weights are gone when it ends"));
     EXPECT_FALSE(logged("name a path for the checkpoint"));
     EXPECT_FALSE(logged("could not be written"));
 }

@@ -53,6 +53,27 @@ TEST(LogSentences, TellsWhatACaptureSaw) {
     EXPECT_EQ(said(CaptureDone{.step = 10, .firstStep = 10, .steps = 1}), "Step 10 is captured.");
 }
 
+TEST(ExperimentSentences, TellsAVerdictOnceAndWhatComesBesideItAlone) {
+    ExperimentSentences sentences;
+    const auto told = [&](const Event& event) {
+        const auto entry = sentences.of(event, 0);
+        return entry ? entry->text.toStdString() : std::string();
+    };
+    ExperimentJudged judged{.over = true, .outcome = "equivalent", .why = "It is quiet.", .ratio = 1, .low = 0.99, .high = 1.01, .pairs = 9};
+    ExperimentJudged later = judged;
+    later.why += " After 2 s of training each, nobody can tell.";
+    const auto experiment = [&] {
+        told(ExperimentBegan{.configA = "{}", .configB = "{}", .delta = 0.02});
+        return told(judged);
+    };
+    EXPECT_EQ(experiment(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.");
+    EXPECT_EQ(told(judged), "") << "the same once more, behind captures that say why elsewhere";
+    EXPECT_EQ(experiment(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.") << "of the next experiment";
+    EXPECT_EQ(told(later), "After 2 s of training each, nobody can tell.");
+    judged.over = false;
+    EXPECT_EQ(told(judged), "") << "while pairs come";
+}
+
 TEST(LogSentences, CarriesTheTimeOfDayAndTheStepToJumpTo) {
     const auto entry = logSentence(ValidationDone{400, TimeNs::fromSeconds(2), {}, 2.5}, 1'700'000'000'000);
     ASSERT_TRUE(entry.has_value());

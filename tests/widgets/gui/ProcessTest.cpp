@@ -6,6 +6,7 @@
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 
@@ -52,13 +53,23 @@ TEST(Process, SavesAPictureOfTheTrainingWindowAndLeaves) {
     EXPECT_TRUE(QFile::exists(home.filePath("s.db")));
 }
 
-TEST(Process, StopsTheRunAndKeepsItWhenItIsInterrupted) {
+struct Ending {
+    bool itself = false;  // not by the signal
+    int exitCode = -1;
+    QString err;
+    std::optional<stepscope::RunState> state;  // of the session
+};
+
+// A run of the demo that is some steps old when the signal comes.
+Ending endedBy(int signal, bool losesCheckpoints = false) {
+    std::signal(SIGHUP, SIG_DFL);  // the program leaves it ignored as nohup had it
     const QTemporaryDir home;
     QProcess process;
     auto environment = QProcessEnvironment::systemEnvironment();
     environment.insert("QT_QPA_PLATFORM", "offscreen");
     environment.insert("HOME", home.path());
     environment.insert("XDG_CONFIG_HOME", home.filePath("config"));
+    if (losesCheckpoints) environment.insert("STEPSCOPE_FAKE_LOST", "1");
     process.setProcessEnvironment(environment);
     const std::string database = home.filePath("s.db").toStdString();
     process.start(STEPSCOPE_FAKE, {"--demo", "--db", QString::fromStdString(database)});
@@ -71,11 +82,32 @@ TEST(Process, StopsTheRunAndKeepsItWhenItIsInterrupted) {
     QElapsedTimer clock;
     clock.start();
     while (clock.elapsed() < 10'000 && !(newest() && newest()->steps > 10)) process.waitForFinished(100);
-    process.terminate();
-    ASSERT_TRUE(process.waitForFinished(10'000));
-    EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
-    ASSERT_TRUE(newest().has_value());
-    EXPECT_EQ(newest()->state, stepscope::RunState::Stopped);
+    Ending ending;
+    const auto id = process.processId();
+    if (id == 0) return ending;
+    ::kill(static_cast<pid_t>(id), signal);
+    if (!process.waitForFinished(10'000)) return ending;
+    ending.itself = process.exitStatus() == QProcess::NormalExit;
+    ending.exitCode = process.exitCode();
+    ending.err = QString::fromUtf8(process.readAllStandardError());
+    if (const auto session = newest()) ending.state = session->state;
+    return ending;
+}
+
+TEST(Process, StopsTheRunAndKeepsItWhenItIsInterrupted) {
+    for (const int signal : {SIGTERM, SIGHUP}) {
+        const Ending ending = endedBy(signal);
+        EXPECT_TRUE(ending.itself) << signal;
+        EXPECT_EQ(ending.exitCode, 0) << ending.err.toStdString();
+        EXPECT_EQ(ending.state, stepscope::RunState::Stopped) << signal;
+    }
+}
+
+TEST(Process, SaysByItsExitCodeThatTheLastCheckpointIsLostWhenNobodyMayBeThereToReadIt) {
+    const Ending ending = endedBy(SIGTERM, true);
+    EXPECT_TRUE(ending.itself);
+    EXPECT_EQ(ending.exitCode, 7);
+    EXPECT_TRUE(ending.err.contains("could not be written")) << ending.err.toStdString();
 }
 
 TEST(Process, SaysWhenThePictureCannotBeWritten) {

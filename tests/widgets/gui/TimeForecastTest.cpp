@@ -41,5 +41,25 @@ TEST(TimeForecast, OfDataThatBringTheirOwnIdsAStepIsKnownFromTheSameDataAlone) {
     EXPECT_FALSE(isKnown(other, text));
 }
 
+TEST(TimeForecast, AStepOfAnotherMachineOfSeveralWorkersOrOfFlippedSwitchesIsNotOneOfThisRun) {
+    RunConfig asked;
+    asked.data = "kjv";
+    SessionRow elsewhere = rowWith(asked), mixed = rowWith(asked), own = rowWith(asked);
+    elsewhere.host = "gpu-rack";
+    elsewhere.startedUnixMs = 3'000;
+    mixed.isOfOneKind = false;
+    mixed.id = 8;
+    mixed.startedUnixMs = 2'000;
+    own.id = 9;
+    own.startedUnixMs = 1'000;
+    SessionsModel sessions;
+    sessions.setRows({elsewhere, mixed});
+    EXPECT_FALSE(forecastTime(asked, sessions).known);
+    sessions.setRows({elsewhere, mixed, own});
+    const TimeForecast forecast = forecastTime(asked, sessions);
+    EXPECT_TRUE(forecast.known);
+    EXPECT_TRUE(forecast.source.contains("session 9")) << forecast.source.toStdString() << ": an older one of its own";
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -92,7 +92,7 @@ TEST_F(WindowCheckpointsTest, TheChosenOneWritesTheTextOfItsSession) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().shown().history()->session() == 1 && place->stage().replaying(); }, 8000));
     EXPECT_TRUE(QTest::qWaitFor(
         [&] {
-            Q_EMIT window().textPage().generateRequested(GenerateText{.prompt = "once"});
+            Q_EMIT window().textPage().generateRequested({.how = {.prompt = "once"}, .prompts = {"once"}});
             QTest::qWait(100);
             return written().contains("out of " + path);
         },

@@ -14,7 +14,7 @@ class WindowDemoTest : public WindowTest {
 protected:
     QPushButton* offered() {
         for (auto* button : window().sessions().findChildren<QPushButton*>())
-            if (button->text() == "Record two short demo sessions") return button;
+            if (button->text() == "Record two demos") return button;
         return nullptr;
     }
     std::vector<std::string> names() {

@@ -8,12 +8,18 @@
 #include <QToolTip>
 
 #include "WindowFixture.h"
+#include "core/analysis/ExperimentHistory.h"
 #include "fake/FakeLooks.h"
+#include "sessions/SessionStore.h"
+#include "sessions/findings/Forecasts.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
+#include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/diagnose/AdviceCard.h"
 #include "widgets/panels/diagnose/DiagnosePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
@@ -153,6 +159,43 @@ TEST_F(WindowDiagnoseTest, TheAdviceIsTestedAndNotWhatThePageCompareWasLookingAt
         window().pages().setCurrentWidget(&page());
         ASSERT_TRUE(QTest::qWaitFor([&] { return page().cards()[0]->testButton()->isEnabled(); }, 5000));
     }
+}
+
+TEST_F(WindowDiagnoseTest, ShowsWhatWasPredictedHereBesideWhatWasMeasured) {
+    openPage();
+    look();
+    EXPECT_TRUE(page().factText("Predicted").isEmpty()) << "nothing was";
+    click(page().cards()[0]->testButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !place->runs().busy(); }, 20'000));
+    const std::string database = options.database.toStdString();
+    std::string question;
+    {
+        auto reader = SessionReader::open(database);
+        ASSERT_TRUE(reader.ok());
+        const auto events = (*reader)->measurements(1);
+        ASSERT_TRUE(events.ok());
+        question = chosenExperiment(*events).history.began().value().question;
+    }
+    ASSERT_TRUE(
+        storePredictions(database, {{.question = question, .atUnixMs = 1, .setting = "grad-clip=2", .ratio = 1.5, .ms = 20, .basis = "products"}}));
+    window().pages().setCurrentWidget(&page());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().lookButton()->isEnabled(); }, 5000));
+    click(page().lookButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().factText("Predicted").startsWith("grad-clip=2: predicted ×1.50, measured ×"); }, 5000))
+        << page().factText("Predicted").toStdString();
+    EXPECT_TRUE(page().factText("Predicted").endsWith(", session 1")) << page().factText("Predicted").toStdString();
+    place.reset();
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    const auto notes = [&] {
+        for (const auto* label : window().comparePage().result().findChildren<QLabel*>())
+            if (label->accessibleName() == "What is compared") return label->text();
+        return QString();
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return notes().contains("Foretold before it was measured: B 1.50 times as fast as A"); }, 5000))
+        << notes().toStdString();
 }
 
 TEST_F(WindowDiagnoseTest, ANoisyMachineIsMeasuredBesideItself) {

@@ -1,6 +1,8 @@
 // What is left when a run has ended: it is summed up, it can still write text, and how long the next one takes is known.
 #include <gtest/gtest.h>
 
+#include <QCheckBox>
+#include <QComboBox>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -17,6 +19,7 @@
 #include "widgets/panels/experiment/ForecastFoot.h"
 #include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/run/FlipStrip.h"
+#include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPage.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -27,7 +30,10 @@ namespace {
 class WindowEndTest : public WindowTest {
 protected:
     WindowEndTest() { setFakeCheckpoints(false); }
-    ~WindowEndTest() override { setFakeCheckpoints(false); }
+    ~WindowEndTest() override {
+        setFakeCheckpoints(false);
+        setFakeLostCheckpoints(false);
+    }
     QPushButton* generate() {
         for (auto* found : window().textPage().findChildren<QPushButton*>())
             if (found->text() == "Generate") return found;
@@ -48,6 +54,43 @@ TEST(EndWords, SayHowLongItTookWhateverTheHeadingSays) {
     end.strip.note = "no switch was flipped";
     end.took = "00:02";
     EXPECT_EQ(sentenceOf(end).toStdString(), "In 00:02. No switch was flipped.");
+}
+
+TEST(EndWords, TellEveryFlipOfTheRunAndWhatTurnsFoundWhereItBelongs) {
+    RunHistory history;
+    auto info = std::make_shared<SessionInfo>();
+    info->config = presetConfig("tiny-cpu").value();
+    history.append(SessionStarted{1, info, false});
+    std::int64_t step = 0;
+    const auto train = [&](int steps) {
+        for (int i = 0; i < steps; ++i) {
+            StepDone done;
+            done.step = ++step;
+            done.at = TimeNs{step * 10'000'000};
+            done.duration = TimeNs{10'000'000};
+            done.loss = 3;
+            done.tokens = 1000;
+            history.append(done);
+        }
+    };
+    const auto flip = [&](const char* from, const char* to) {
+        history.append(SwitchApplied{step, {step * 10'000'000}, "amp", std::string(from), std::string(to), ""});
+    };
+    train(30);
+    flip("off", "bf16");
+    train(40);
+    flip("bf16", "off");
+    train(2);
+    flip("off", "bf16");
+    train(30);
+    const auto verdicts =
+        verdictsOf(history, {{1, "turns of one"}, {3, "turns at the end"}}, [](const std::string&) { return QString("Precision"); });
+    ASSERT_EQ(verdicts.size(), 4) << verdicts.join("; ").toStdString();
+    EXPECT_TRUE(verdicts[0].startsWith("Precision off → bf16 at step 30: ")) << verdicts[0].toStdString();
+    EXPECT_EQ(verdicts[1], "turns of one");
+    EXPECT_EQ(verdicts[2].toStdString(), "Precision at step 72: back where it was within a few steps");
+    EXPECT_EQ(verdicts[3], "turns at the end");
+    EXPECT_TRUE(verdictsOf(RunHistory(), {}, [](const std::string&) { return QString(); }).isEmpty());
 }
 
 TEST_F(WindowEndTest, ARunIsSummedUpWithItsFlips) {
@@ -71,6 +114,43 @@ TEST_F(WindowEndTest, ARunIsSummedUpWithItsFlips) {
     bool logged = false;
     for (int i = 0; i < log.rowCount(); ++i) logged = logged || log.index(i).data().toString().contains("peak memory 412");
     EXPECT_TRUE(logged);
+}
+
+TEST_F(WindowEndTest, AFlipThatWasMadeWhileAReplayWasLookedAtIsSummedUpToo) {
+    setFakeStepMs(0.3);
+    open();
+    runAndStop(10);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
+    runPastShams();
+    Q_EMIT window().sessions().replayRequested(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5000));
+    place->runs().send(Flip{"amp", std::string("bf16")});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !live().flips().empty(); }, 5000));
+    ASSERT_TRUE(reaches(live().flips().front().flip.step + 60));
+    place->runs().stop();
+    ASSERT_TRUE(idle());
+    const auto summed = [&](const QString& said) {
+        const LogModel& log = place->stage().live().log();
+        for (int i = 0; i < log.rowCount(); ++i)
+            if (log.index(i).data().toString().contains(said)) return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return summed("Mixed precision off → bf16 at step "); }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return summed("peak memory 412"); }, 5000));
+}
+
+// Closed again it goes; that ends this process's event loop, so it is left out here.
+TEST_F(WindowEndTest, AWindowWhoseLastCheckpointIsLostStaysOnceAndSaysSo) {
+    setFakeLostCheckpoints(true);
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    window().close();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("The weights of this run are lost"); }, 5000))
+        << window().notice().sentence().toStdString();
+    EXPECT_TRUE(window().notice().sentence().endsWith("Close the window again to leave."));
+    EXPECT_FALSE(place->runs().busy());
+    EXPECT_TRUE(window().isVisible());
 }
 
 TEST_F(WindowEndTest, TextIsWrittenFromTheCheckpointOfARunThatHasEnded) {
@@ -104,6 +184,82 @@ TEST_F(WindowEndTest, AndFromThatOfAnySessionThatIsLookedAt) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying() && generate()->isEnabled(); }, 5000));
     QTest::mouseClick(generate(), Qt::LeftButton);
     EXPECT_TRUE(QTest::qWaitFor([&] { return written() == "In the beginning out of checkpoint-1."; }, 5000)) << written().toStdString();
+}
+
+TEST_F(WindowEndTest, TextIsWrittenFromWeightsThatWereChosenAndFromTheSessionsAgain) {
+    setFakeCheckpoints(true);
+    open();
+    window().pages().setCurrentWidget(&window().textPage());
+    Q_EMIT window().textPage().weightsRequested("/weights/gpt2");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000)) << "no session is needed";
+    auto* type = window().textPage().findChild<QComboBox*>();
+    EXPECT_TRUE(type->isEnabled());
+    type->setCurrentIndex(type->findData("int8"));
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return written() == "In the beginning out of /weights/gpt2 as int8."; }, 5000)) << written().toStdString();
+    runAndStop(10);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return generate() != nullptr && generate()->isEnabled(); }, 5000));
+    Q_EMIT window().textPage().weightsRequested({});
+    type->setCurrentIndex(0);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000));
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return written() == "In the beginning out of checkpoint-1."; }, 5000)) << written().toStdString();
+}
+
+TEST_F(WindowEndTest, WeightsThatWereChosenDoNotWriteBesideARunWhoseStepsTheyWouldDisturb) {
+    setFakeCheckpoints(true);
+    open();
+    window().pages().setCurrentWidget(&window().textPage());
+    Q_EMIT window().textPage().weightsRequested("/weights/gpt2");
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    EXPECT_FALSE(generate()->isEnabled());
+    Q_EMIT window().textPage().weightsRequested({});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000)) << "the run writes";
+    EXPECT_FALSE(window().textPage().findChild<QComboBox*>()->isEnabled()) << "with its weights as they are";
+}
+
+TEST_F(WindowEndTest, APromptInEachLineIsWrittenByACheckpointAtOnceAndByARunOneBehindTheOther) {
+    setFakeCheckpoints(true);
+    open();
+    window().pages().setCurrentWidget(&window().textPage());
+    window().textPage().findChild<QCheckBox*>()->setChecked(true);
+    window().textPage().findChild<QPlainTextEdit*>()->setPlainText("One\nAnother");
+    press("Run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000));
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    const QString live = "--- 1 of 2\nOne was the word.\n\n--- 2 of 2\nAnother was the word.";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return written() == live; }, 5000)) << written().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return generate() != nullptr; }, 5000)) << "that is all";
+    press("Stop");
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return generate() != nullptr && generate()->isEnabled(); }, 5000));
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    const QString kept = "--- 1 of 2\nOne out of checkpoint-1.\n\n--- 2 of 2\nAnother out of checkpoint-1.";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return written() == kept; }, 5000)) << written().toStdString();
+}
+
+TEST_F(WindowEndTest, NoCheckpointWritesBesideARunWhoseStepsItWouldDisturb) {
+    setFakeCheckpoints(true);
+    open();
+    runAndStop(10);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
+    press("Run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 5000));
+    ASSERT_TRUE(reaches(10));
+    Q_EMIT window().sessions().replayRequested(1);
+    window().pages().setCurrentWidget(&window().textPage());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5000));
+    const auto says = [&] {
+        for (const auto* label : window().textPage().findChildren<QLabel*>())
+            if (label->text().contains("would disturb its steps")) return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor(says, 5000));
+    EXPECT_FALSE(generate()->isEnabled());
+    place->runs().stop();
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000));
 }
 
 TEST_F(WindowEndTest, WithoutACheckpointThePageSaysSo) {

@@ -132,6 +132,33 @@ TEST_F(WindowInferenceTest, IsStoppedAndKeepsWhatIsKnown) {
     EXPECT_TRUE(ready());
 }
 
+TEST_F(WindowInferenceTest, WritesThePruningThatIsChosenAndKeepsTheFigures) {
+    openPage();
+    Q_EMIT page().weightsRequested("/weights/gpt2");
+    measure();
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    PruneWish wish;
+    wish.point.name = "50 % of the heads";
+    wish.point.scope = "heads";
+    wish.point.share = 0.5;
+    wish.out = "/weights/half";
+    wish.tokens = 4096;
+    Q_EMIT page().pruneRequested(wish);
+    ASSERT_TRUE(says("Wrote /weights/half")) << page().state().toStdString();
+    EXPECT_TRUE(page().state().contains("29.410 -> 31.200")) << page().state().toStdString();
+    EXPECT_EQ(fakePruned().from, "/weights/gpt2");
+    EXPECT_EQ(fakePruned().scope, "heads");
+    EXPECT_DOUBLE_EQ(fakePruned().sparsity, 0.5);
+    EXPECT_EQ(fakePruned().pattern, "");
+    EXPECT_TRUE(page().cell("int8", "text").contains("times as fast [")) << "what was measured stays";
+    EXPECT_TRUE(ready());
+    wish.point = {};
+    wish.point.name = "2:4";
+    wish.point.pattern = true;
+    Q_EMIT page().pruneRequested(wish);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return fakePruned().pattern == "2:4"; }, 5000));
+}
+
 TEST_F(WindowInferenceTest, SaysWhyItCouldNotMeasure) {
     openPage({.failure = "gpt2 is of no run of Stepscope, so it has no data of its own; give data to read (--data)."});
     Q_EMIT page().weightsRequested("/weights/gpt2");

@@ -6,6 +6,8 @@
 
 #include "WindowFixture.h"
 #include "core/analysis/StudyHistory.h"
+#include "core/events/Event.h"
+#include "sessions/record/Recorder.h"
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/ladder/LadderPage.h"
@@ -156,6 +158,73 @@ TEST_F(WindowLadderTest, SaysWhatIsWrongWithAFileBeforeAnythingIsMeasured) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("line 2") && page().forecast().contains("colour"); }, 8000))
         << page().forecast().toStdString();
     EXPECT_FALSE(button("Measure")->isEnabled());
+}
+
+TEST_F(WindowLadderTest, AFinishedLadderWhoseRowsHadNoTimeGoesOnWithTheMinutesThatAreSet) {
+    // As it is stored by a ladder without a budget whose rungs took all of its time.
+    openPage();
+    const QString file = write("- amp=bf16\n- zero-grad=zero\n");
+    ask({.search = false, .ladder = file.toStdString(), .minutes = 1, .delta = 0.02, .seed = 5});
+    measure();
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000));
+    EXPECT_FALSE(button("Go on")->isVisible()) << "all of it was measured";
+    {
+        auto reader = SessionReader::open(options.database.toStdString()).value();
+        auto events = reader->measurements(1).value();
+        auto info = reader->info(1).value();
+        auto recorder = Recorder::open({.path = options.database.toStdString()}, info).value();
+        for (Event& event : events) {
+            if (auto* began = std::get_if<StudyBegan>(&event)) {
+                EXPECT_EQ(began->seed, 5) << "as it was set on the page";
+                EXPECT_DOUBLE_EQ(began->delta, 0.02);
+                began->budgetSeconds = 0;
+            }
+            if (auto* row = std::get_if<StudyRow>(&event); row != nullptr && row->role == study::kWithout) {
+                row->state = study::kSkipped;
+                row->why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it.";
+            }
+            recorder->publish(event);
+        }
+        recorder->publish(StateChanged{{}, 0, RunState::Finished, {}});
+        ASSERT_TRUE(recorder->finish());
+    }
+    place.reset();
+    open();
+    window().pages().setCurrentWidget(&page());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 2; }, 8000));
+    Q_EMIT window().sessions().replayRequested(2);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return button("Go on")->isVisible() && button("Go on")->isEnabled(); }, 8000));
+    EXPECT_TRUE(page().earlier().startsWith("Asked once before here, in session 1")) << page().earlier().toStdString();
+    page().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 2});
+    QTest::mouseClick(button("Go on"), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return stored().size() == 3; }, 8000));
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().table().cell("without amp=bf16", "× below").startsWith("×"); }, 5000));
+    EXPECT_TRUE(page().table().cell("amp=bf16", "what to know").startsWith("Measured in session 2."));
+    const auto reader = SessionReader::open(options.database.toStdString()).value();
+    const auto events = reader->measurements(3).value();
+    for (const Event& event : events)
+        if (const auto* began = std::get_if<StudyBegan>(&event)) {
+            EXPECT_DOUBLE_EQ(began->budgetSeconds, 120);
+        }
+}
+
+TEST_F(WindowLadderTest, ASearchSaysWhatTheSameQuestionCameToBefore) {
+    openPage();
+    ask({.search = true, .minutes = 1});
+    measure();
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("Recommended: amp=bf16"); }, 5000));
+    EXPECT_TRUE(page().beside().contains("the loss may move")) << page().beside().toStdString();
+    EXPECT_EQ(page().earlier(), "");
+    ask({.search = true, .minutes = 2});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("Asked once before here, in session 1: recommended: amp=bf16"); }, 8000))
+        << page().forecast().toStdString();
+    measure();
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().earlier().startsWith("Asked once before here, in session 1"); }, 5000))
+        << page().earlier().toStdString();
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 // "Measure properly" in the window: a switch of the live run takes turns with another value, asked by the strip's button or the row's menu.
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QTabWidget>
+#include <algorithm>
+#include <map>
 
 #include "WindowFixture.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/run/FlipStrip.h"
@@ -18,6 +22,25 @@
 
 namespace stepscope {
 namespace {
+
+// Of each widget that it looks at alone.
+class PaintsOfEach : public QObject {
+public:
+    std::map<QObject*, int> painted;
+    void lookAt(QWidget& widget) {
+        widget.installEventFilter(this);
+        painted[&widget] = 0;
+    }
+    bool eventFilter(QObject* of, QEvent* event) override {
+        if (event->type() == QEvent::Paint) ++painted[of];
+        return false;
+    }
+    int most() const {
+        int found = 0;
+        for (const auto& [widget, count] : painted) found = std::max(found, count);
+        return found;
+    }
+};
 
 class WindowMeasureTest : public WindowTest {
 protected:
@@ -30,6 +53,20 @@ protected:
         Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
         press("Run");
         ASSERT_TRUE(reaches(60));
+    }
+    // The strip's button leads to the page Compare, which is filled in and measures nothing by itself.
+    void expectAskedOnCompare() {
+        ASSERT_EQ(strip().action, "Ask on the page Compare");
+        QTest::qWait(50);  // until it has its place
+        QTest::mouseClick(action(), Qt::LeftButton);
+        EXPECT_EQ(window().pages().currentWidget(), &window().comparePage());
+        EXPECT_TRUE(window().comparePage().asking());
+        EXPECT_EQ(window().experiment().config().word("host-memory"), "system");
+        EXPECT_EQ(window().experiment().config().steps, 100'000);
+        const std::vector<Difference> asked{{"host-memory", "caching", "system"}};
+        EXPECT_TRUE(QTest::qWaitFor([&] { return window().comparePage().form().question().differences == asked; }, 5000));
+        QTest::qWait(300);  // it is looked at, and measured when a person wants it
+        EXPECT_FALSE(place->runs().measuring());
     }
     void choose(const std::string& id, const QString& words) {
         const auto menu = window().experiment().menuOf(id);
@@ -61,6 +98,46 @@ TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsByTheButtonBesideIt) {
     EXPECT_LT(strip().figures.front().medians.indexOf("62.0"), strip().figures.front().medians.indexOf("50.0")) << "before → after";
     EXPECT_FALSE(live().turns().empty()) << "the charts know which steps had which value";
     picture(window(), "measure-over");
+}
+
+TEST_F(WindowMeasureTest, OfFlipsTooNearEachOtherTheNewestIsMeasuredInTurns) {
+    open();
+    startLong();
+    Q_EMIT window().experiment().row("amp")->committed("amp", "bf16");
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    ASSERT_TRUE(says("too near each other to be told apart")) << strip().note.toStdString();
+    ASSERT_EQ(strip().action, "Measure properly");
+    EXPECT_TRUE(strip().actionHint.contains("caching and system take turns")) << strip().actionHint.toStdString();
+    QTest::qWait(50);  // until it has its place
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+}
+
+TEST_F(WindowMeasureTest, AFlipOfARunThatHasEndedIsAskedOnThePageCompare) {
+    open();
+    startLong();
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Measure properly"; }, 10'000)) << strip().note.toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().heading.startsWith("Stopped: "); }, 5000)) << strip().heading.toStdString();
+    expectAskedOnCompare();
+}
+
+TEST_F(WindowMeasureTest, AFlipInAReplayIsAskedOnThePageCompareWithThatRunsSettings) {
+    open();
+    startLong();
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Measure properly"; }, 10'000)) << strip().note.toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "caching");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying() && !place->stage().replay().history()->flips().empty(); }, 20'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().heading.endsWith("caching → system"); }, 5000)) << strip().heading.toStdString();
+    expectAskedOnCompare();
 }
 
 TEST_F(WindowMeasureTest, ASecondValueIsNotAskedForBeforeTheRunHasAnsweredTheFirst) {
@@ -245,6 +322,33 @@ TEST_F(WindowMeasureTest, StoppedItKeepsWhatIsKnownAndTheRunGoesOn) {
     EXPECT_TRUE(place->runs().training());
     const auto before = live().numbers(1).step;
     EXPECT_TRUE(reaches(before + 3));
+}
+
+// Drawing takes time from the very steps that are compared.
+TEST_F(WindowMeasureTest, TheBarAndEachChartAreRepaintedAtMostOnceASecondWhileValuesTakeTurns) {
+    setFakeStepMs(25);  // turns last ten seconds
+    open();
+    startLong();
+    window().livePage().enlarge(0);  // alone it could have all the time that seven share
+    choose("host-memory", "Measure system beside caching in this run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().measuring(); }, 10'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !strip().figures.empty(); }, 10'000));
+    QTest::qWait(1000);  // the strip has its height, and what made room for it is drawn
+    PaintsOfEach bar, charts;
+    bar.lookAt(window().runBar());
+    for (QWidget* part : window().runBar().findChildren<QWidget*>()) bar.lookAt(*part);
+    for (std::size_t i = 0; i < LivePage::kCharts; ++i) charts.lookAt(window().livePage().chart(i));
+    const std::int64_t before = live().numbers(1).step;
+    QElapsedTimer clock;
+    clock.start();
+    QTest::qWait(3000);
+    ASSERT_TRUE(live().measuring()) << "it ended too soon to say anything";
+    EXPECT_GT(live().numbers(1).step, before + 20);
+    const auto allowed = static_cast<int>(clock.elapsed() / 1000) + 2;
+    EXPECT_GE(bar.most(), 1);
+    EXPECT_LE(bar.most(), allowed);
+    EXPECT_GE(charts.most(), 1);
+    EXPECT_LE(charts.most(), allowed);
 }
 
 TEST_F(WindowMeasureTest, ARunThatEndsMeanwhileIsSummedUp) {

@@ -43,8 +43,8 @@ protected:
         return QTest::qWaitFor([&] { return panes().view().panes != nullptr; }, 8000);
     }
     // A GPU with two streams; the host launches late now and then.
-    QString gpuTrace() {
-        QFile file(folder.filePath("gpu.pt.trace.json"));
+    QString gpuTrace(const QString& name = "gpu") {
+        QFile file(folder.filePath(name + ".pt.trace.json"));
         EXPECT_TRUE(file.open(QIODevice::WriteOnly));
         QStringList events;
         const auto add = [&](const char* cat, const QString& name, int pid, int tid, double ts, double dur, const QString& args) {
@@ -211,6 +211,24 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     const auto queue = std::ranges::find(counters, QString("queue of stream 7 of GPU 0"), &CounterSeries::name);
     ASSERT_NE(queue, counters.end());
     EXPECT_EQ(std::ranges::max(queue->points, {}, [](const auto& point) { return point.second; }).second, 1);
+}
+
+TEST_F(WindowPanesTest, FiguresOfOneSessionNeverStandBelowTheLanesOfAnother) {
+    options.size = {1280, 800};
+    open();
+    place->import().import({gpuTrace()});
+    panes().setOpen(true);
+    ASSERT_TRUE(filled());
+    const qint64 first = view().content().session;
+    std::vector<bool> known;  // whether the panes had figures when the lanes of another session came
+    QObject here;
+    QObject::connect(&page(), &TimelinePage::contentChanged, &here, [&] {
+        if (view().content().session != first && known.empty()) known.push_back(panes().view().panes != nullptr);
+    });
+    place->import().import({gpuTrace("another")});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !known.empty(); }, 10'000));
+    EXPECT_FALSE(known.front());
+    ASSERT_TRUE(filled()) << "and its own follow";
 }
 
 // How long that takes is printed by tests/bench/importing/window_import_bench.

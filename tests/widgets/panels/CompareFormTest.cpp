@@ -13,6 +13,7 @@
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/DifferenceRow.h"
+#include "widgets/panels/compare/StartChooser.h"
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 
@@ -174,6 +175,22 @@ TEST_F(CompareFormTest, PutsAWholeQuestionBack) {
         .differences = {{"grad-clip", "1", "0"}, {"amp", "bf16", "off"}}, .same = false, .budgetSeconds = 90, .delta = 0.005, .seed = 7};
     form.setQuestion(asked);
     EXPECT_EQ(form.question(), asked);
+}
+
+TEST_F(CompareFormTest, BothBeginWithFreshWeightsOrWithACheckpointThatIsChosen) {
+    EXPECT_TRUE(form.question().start.empty());
+    CompareQuestion asked = form.question();
+    asked.start = "/runs/checkpoint-42";
+    form.setQuestion(asked);
+    QComboBox* list = form.start()->list();
+    EXPECT_EQ(form.question(), asked);
+    EXPECT_EQ(list->currentText(), "checkpoint-42");
+    EXPECT_EQ(list->toolTip(), "/runs/checkpoint-42");
+    QSignalSpy edited(&form, &CompareForm::edited);
+    list->setCurrentIndex(0);
+    Q_EMIT list->activated(0);
+    EXPECT_EQ(edited.size(), 1) << "another question: it is looked at anew";
+    EXPECT_TRUE(form.question().start.empty());
 }
 
 TEST_F(CompareFormTest, EarlierAnswersAreCountedAndOpenOnAClick) {

@@ -8,6 +8,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/events/Event.h"
 #include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/compare/CompareFacts.h"
@@ -146,6 +147,30 @@ TEST_F(CompareResultTest, EndsWithASentenceAndWhatItRestsOn) {
     EXPECT_EQ(use.size(), 1);
 }
 
+TEST_F(CompareResultTest, SaysWhatHadBeenForetoldOnceItIsMeasured) {
+    begin();
+    for (int i = 0; i < 9; ++i) pair(i, 1.2, false, 1.1, 1.3);
+    CompareView view;
+    view.stage = CompareView::Stage::Pairs;
+    view.history = history;
+    view.foretold = 1.5;
+    view.foretoldBasis = "products";
+    const auto notes = [&] {
+        for (const auto* label : result.findChildren<QLabel*>())
+            if (label->accessibleName() == "What is compared") return label->text();
+        return QString();
+    };
+    result.setView(view);
+    EXPECT_FALSE(notes().contains("oretold")) << "not before the answer is there";
+    ExperimentJudged last = *history->newest();
+    last.over = true;
+    last.outcome = "faster";
+    history->add(last);
+    result.setView(view);
+    EXPECT_EQ(notes(),
+              "Foretold before it was measured: B 1.50 times as fast as A (from products); measured 1.20 [1.10, 1.30], which does not hold it.");
+}
+
 TEST_F(CompareResultTest, SaysWhyItIsInconclusive) {
     begin();
     for (int i = 0; i < 9; ++i) pair(i, 1.01, false, 0.98, 1.05);
@@ -163,7 +188,7 @@ TEST_F(CompareResultTest, SaysWhyItIsInconclusive) {
     show(CompareView::Stage::Over);
     auto* again = button("Longer");  // this page is narrow
     ASSERT_NE(again, nullptr);
-    EXPECT_TRUE(again->toolTip().contains("06:58")) << again->toolTip().toStdString();
+    EXPECT_TRUE(again->toolTip().contains("08:08")) << again->toolTip().toStdString();
     EXPECT_EQ(result.verdict(), "Inconclusive");
     EXPECT_TRUE(result.why().contains("4 minutes more")) << result.why().toStdString();
 }
@@ -321,6 +346,28 @@ TEST_F(CompareResultTest, NumbersThatAreNoneAreNotDrawn) {
     chart.setPairs({{.ratio = kUnknown}, {.ratio = std::numeric_limits<double>::infinity(), .number = 1}, {.ratio = 0, .number = 2}}, 0.01);
     EXPECT_FALSE(chart.grab().isNull());
     EXPECT_TRUE(std::isfinite(chart.scale().high));
+}
+
+TEST_F(CompareResultTest, AVerdictIsShownWhileReasonsAreStillLookedForWithinTheBudget) {
+    begin();
+    for (int i = 0; i < 9; ++i) pair(i, 1.2, false, 1.15, 1.25);
+    history->add(ExperimentJudged{.over = true, .outcome = "faster", .ratio = 1.2, .low = 1.15, .high = 1.25, .pairs = 9, .seconds = 41});
+    CompareView view;
+    view.stage = CompareView::Stage::Pairs;
+    view.live = true;
+    view.history = history;
+    view.elapsed = 43;
+    view.doing = kLookingWhy;
+    result.setView(view);
+    EXPECT_EQ(result.verdict(), "B is faster by 20.0 % [15.0 %, 25.0 %]");
+    EXPECT_EQ(result.progress(), "00:43 of at most 01:00 · still looking at why: both sides are captured");
+    EXPECT_TRUE(button("Stop")->isEnabled());
+    view.stage = CompareView::Stage::Over;
+    view.live = false;
+    view.doing.clear();
+    history->add(ExperimentJudged{.over = true, .outcome = "faster", .ratio = 1.2, .low = 1.15, .high = 1.25, .pairs = 9, .seconds = 49});
+    result.setView(view);
+    EXPECT_EQ(result.progress(), "measured in 00:41, 00:49 with what came behind it");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSettings>
@@ -10,6 +11,7 @@
 #include <optional>
 
 #include "widgets/panels/experiment/NumberEdit.h"
+#include "widgets/panels/inference/FormsTables.h"
 #include "widgets/panels/inference/InferencePage.h"
 #include "widgets/panels/inference/PruningCurve.h"
 
@@ -80,6 +82,7 @@ TEST_F(InferencePageTest, AsksWithWhatIsSet) {
     set("At a time", "8");
     set("Held out", "2048");
     set("Seconds", "12.5");
+    set("Fine-tune", "30");
     page.findChild<QCheckBox*>()->setChecked(false);
     QTest::mouseClick(page.measureButton(), Qt::LeftButton);
     ASSERT_TRUE(asked.has_value());
@@ -88,6 +91,7 @@ TEST_F(InferencePageTest, AsksWithWhatIsSet) {
     EXPECT_EQ(asked->sequences, 8);
     EXPECT_EQ(asked->tokens, 2048);
     EXPECT_DOUBLE_EQ(asked->seconds, 12.5);
+    EXPECT_EQ(asked->fineTune, 30);
     EXPECT_FALSE(asked->pruning);
     EXPECT_EQ(asked->data, "");
 }
@@ -144,6 +148,37 @@ TEST_F(InferencePageTest, TheCurveRisesWithTheZeros) {
         former = at;
     }
     EXPECT_TRUE(page.curve().accessibleDescription().contains("90 %"));
+}
+
+TEST_F(InferencePageTest, ShowsTheCurveThatIsChosenAndThePatternBesideEach) {
+    InferenceView view;
+    for (const char* scope : {"global", "heads", ""})
+        for (const double zeros : {0.3, 0.5}) {
+            PrunedPoint point;
+            point.name = QString("%1 %2").arg(100 * zeros).arg(scope);
+            point.scope = scope;
+            point.tuned = point.scope == "heads" ? "30.100, +0.90 %" : "";
+            view.pruned.push_back(point);
+        }
+    page.setView(view);
+    auto* scope = page.findChild<QComboBox*>();
+    ASSERT_EQ(page.pruned().rowCount(), 4);
+    EXPECT_EQ(page.pruned().cell(0, "pruned"), "30 global");
+    EXPECT_EQ(page.pruned().cell(0, "after fine-tuning"), "not measured");
+    scope->setCurrentIndex(scope->findData("heads"));
+    ASSERT_EQ(page.pruned().rowCount(), 4);
+    EXPECT_EQ(page.pruned().cell(0, "pruned"), "30 heads");
+    EXPECT_EQ(page.pruned().cell(0, "after fine-tuning"), "30.100, +0.90 %");
+    EXPECT_EQ(page.pruned().cell(2, "pruned"), "30 ");
+}
+
+TEST_F(InferencePageTest, WritesNoCheckpointBeforeARowIsChosen) {
+    page.setSource(true, "The checkpoint of step 42.", false);
+    EXPECT_FALSE(page.pruneButton()->isEnabled());
+    page.pruned().selectRow(1);
+    EXPECT_TRUE(page.pruneButton()->isEnabled());
+    page.setSource(false, "Nothing to measure yet.", false);
+    EXPECT_FALSE(page.pruneButton()->isEnabled());
 }
 
 TEST_F(InferencePageTest, RemembersWhatWasAsked) {

@@ -1,11 +1,13 @@
 // The page Ladder by itself: what it says of rows that nobody measures any more, when its answer can be used, and why it cannot measure now.
 #include <gtest/gtest.h>
 
+#include <QCheckBox>
 #include <QPushButton>
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/events/Event.h"
 #include "widgets/charts/experiment/StudyChart.h"
+#include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"
 
@@ -112,6 +114,90 @@ TEST(LadderPage, SaysThatARunIsInTheWay) {
     page.setBusy(LadderBusy::Free);
     EXPECT_EQ(page.forecast(), "8 measurements, about 4 min.");
     EXPECT_TRUE(ladderPageButton(page, "Measure")->isEnabled());
+}
+
+NumberEdit* ladderPageNumber(LadderPage& page, const QString& name) {
+    for (auto* found : page.findChildren<NumberEdit*>())
+        if (found->accessibleName() == name) return found;
+    return nullptr;
+}
+
+TEST(LadderPage, AsksForWhatCountsAsEqualTheSeedAndTheMemoryBoundAsTheCommandLineDoes) {
+    LadderPage page;
+    page.setBusy(LadderBusy::Free);
+    page.setForecast("All values race.", false);
+    NumberEdit* memory = ladderPageNumber(page, "Memory, GB");
+    ASSERT_NE(memory, nullptr);
+    EXPECT_FALSE(memory->isVisibleTo(&page)) << "folded away";
+    for (auto* box : page.findChildren<QCheckBox*>())
+        if (box->text() == "More") box->setChecked(true);
+    EXPECT_TRUE(memory->isVisibleTo(&page));
+    ladderPageNumber(page, "Equal within, %")->setText("2.5");
+    ladderPageNumber(page, "Seed")->setText("12345678901");
+    memory->setText("0.5");
+    EXPECT_DOUBLE_EQ(page.question().delta, 0.025);
+    EXPECT_EQ(page.question().seed, 12345678901);
+    EXPECT_DOUBLE_EQ(page.question().memoryGb, 0.5);
+    memory->setText("0.001");
+    page.setForecast("All values race.", false);
+    EXPECT_TRUE(page.forecast().startsWith("Memory, GB takes 0")) << page.forecast().toStdString();
+    EXPECT_FALSE(ladderPageButton(page, "Measure")->isEnabled());
+    page.setLadders({"a-ladder"});
+    page.setQuestion({.search = false, .ladder = "a-ladder", .delta = 0.02, .seed = 7});
+    EXPECT_FALSE(memory->isVisibleTo(&page)) << "a ladder has no such bound";
+    EXPECT_EQ(page.question().seed, 7);
+    EXPECT_DOUBLE_EQ(page.question().delta, 0.02);
+    EXPECT_TRUE(ladderPageButton(page, "Measure")->isEnabled());
+}
+
+TEST(LadderPage, SaysTheLossOfWhatIsRecommendedAndThatItComputesOtherwise) {
+    LadderPage page;
+    StudyRow last = finalRow(study::kChosen, "amp=bf16");
+    last.loss = 0.0123;
+    last.why = kOtherArithmetic;
+    page.setView(viewOf(raceOf({last})));
+    EXPECT_TRUE(page.beside().contains("0.0123 higher than with the present settings")) << page.beside().toStdString();
+    EXPECT_TRUE(page.beside().contains("the loss may move")) << page.beside().toStdString();
+    last.state = study::kRejected;
+    page.setView(viewOf(raceOf({last})));
+    EXPECT_EQ(page.beside(), "") << "nothing is recommended";
+}
+
+TEST(LadderPage, SaysHowOftenTheSameWasAskedBeforeAndWhatItCameTo) {
+    LadderPage page;
+    LadderView view = viewOf(raceOf());
+    page.setView(view);
+    EXPECT_EQ(page.earlier(), "");
+    view.earlier = {{7, "3 h ago", "recommended: amp=bf16, ×1.30 [1.20, 1.40]"}, {4, "2 days ago", "recommended: the present settings"}};
+    view.earlierCount = 2;
+    page.setView(view);
+    EXPECT_TRUE(page.earlier().startsWith("Asked 2 times before here, the last time in session 7")) << page.earlier().toStdString();
+    EXPECT_TRUE(page.earlier().contains("[1.20, 1.40]"));
+    qint64 opened = 0;
+    QObject::connect(&page, &LadderPage::earlierRequested, &page, [&](qint64 session) { opened = session; });
+    for (auto* link : page.findChildren<QAbstractButton*>())
+        if (link->text() == page.earlier()) link->click();
+    EXPECT_EQ(opened, 7);
+}
+
+TEST(LadderPage, OffersToGoOnForRowsThatHadNoTime) {
+    auto history = std::make_shared<StudyHistory>();
+    history->add(StudyBegan{.kind = "ladder"});
+    history->add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .name = "amp=bf16", .ratio = 1.2});
+    history->add(StudyRow{.row = 2,
+                          .role = study::kWithout,
+                          .state = study::kSkipped,
+                          .name = "without amp=bf16",
+                          .why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it."});
+    LadderPage page;
+    LadderView view = viewOf(history);
+    view.resumable = true;
+    page.setView(view);
+    page.setBusy(LadderBusy::Free);
+    QPushButton* goOn = ladderPageButton(page, "Go on");
+    ASSERT_NE(goOn, nullptr);
+    EXPECT_TRUE(goOn->isEnabled());
+    EXPECT_TRUE(goOn->toolTip().contains("minutes that are set above")) << goOn->toolTip().toStdString();
 }
 
 }  // namespace

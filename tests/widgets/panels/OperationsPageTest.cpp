@@ -66,6 +66,19 @@ TEST(OperationsPage, GroupsByLayerAndByPartOfTheModel) {
     EXPECT_EQ(names(page), (std::vector<std::string>{"mlp/up", "head/loss"}));
 }
 
+TEST(OperationsPage, PromisesTheTimelineOnlyWhereARowLeadsThere) {
+    OperationsPage page;
+    page.setView(someView());
+    QSignalSpy wanted(&page, &OperationsPage::showInTimeline);
+    for (const int by : {0, 1, 2, 3, 0}) {
+        page.grouping()->setCurrentIndex(by);
+        wanted.clear();
+        if (page.table()->model()->rowCount() > 0) Q_EMIT page.table()->activated(page.table()->model()->index(0, 0));
+        EXPECT_EQ(wanted.count(), by == 0 ? 1 : 0) << by;
+        EXPECT_EQ(page.table()->toolTip().contains("timeline"), by == 0) << by;
+    }
+}
+
 TEST(OperationsPage, HasASentenceForEachState) {
     OperationsPage page;
     EXPECT_TRUE(page.sentence().contains("start a run")) << page.sentence().toStdString();

@@ -50,6 +50,104 @@ TEST(PanePictures, AFlameGraphZoomsSearchesAndTurns) {
     ASSERT_EQ(wanted.count(), 1);
 }
 
+TEST(PanePictures, AFlameGraphIsGoneThroughByKeys) {
+    FlamePane pane;
+    pane.resize(900, 300);
+    pane.setView(paneView(true));
+    pane.show();
+    FlameView& flame = pane.flame();
+    const auto at = [&] { return flame.chosen() ? flame.facts(*flame.chosen()).section('\n', 0, 0) : QString(); };
+    EXPECT_TRUE(flame.accessibleDescription().contains("arrow keys"));
+    const std::vector<std::pair<Qt::Key, const char*>> ways{
+        {Qt::Key_Down, "all"},     {Qt::Key_Down, "trainer"}, {Qt::Key_Right, "stream 7 of GPU 0"}, {Qt::Key_Right, "stream 7 of GPU 0"},
+        {Qt::Key_Left, "trainer"}, {Qt::Key_Down, "step"},    {Qt::Key_Down, "aten::mm"},           {Qt::Key_Right, "aten::gelu"},
+        {Qt::Key_Up, "step"}};
+    for (const auto& [key, name] : ways) {
+        QTest::keyClick(&flame, key);
+        EXPECT_EQ(at(), name);
+        EXPECT_TRUE(flame.accessibleDescription().startsWith(name)) << flame.accessibleDescription().toStdString();
+    }
+    QSignalSpy wanted(&pane, &Pane::nameWanted);
+    QTest::keyClick(&flame, Qt::Key_Return, Qt::ShiftModifier);
+    ASSERT_EQ(wanted.count(), 1);
+    EXPECT_EQ(wanted.at(0).at(0).toString(), "step");
+    QTest::keyClick(&flame, Qt::Key_Return);
+    EXPECT_EQ(flame.shown(), *flame.chosen());
+    QTest::keyClick(&flame, Qt::Key_Escape);
+    EXPECT_EQ(flame.shown(), 0u);
+    EXPECT_EQ(at(), "step") << "the keys stay where they were";
+    pane.setView(paneView(false));
+    EXPECT_FALSE(flame.chosen());
+}
+
+TEST(PanePictures, AFlameGraphCountsTheCallsOfWhatWasCalledAlone) {
+    FlamePane pane;
+    pane.resize(900, 300);
+    pane.setView(paneView(true));
+    pane.show();
+    for (const FlameBox& box : pane.flame().boxes()) {
+        const QString facts = pane.flame().facts(box.node);
+        EXPECT_EQ(facts.contains("call"), box.row > 1) << facts.toStdString();
+        EXPECT_FALSE(facts.contains("0 calls")) << facts.toStdString();
+    }
+}
+
+TEST(PanePictures, BottomUpShowsWhatTheReaderTurned) {
+    const PanesView view = paneView(true);
+    RangePanes panes = *view.panes;
+    panes.turned = FlameTree();
+    NestedSlice one{.start = 0, .end = 1000, .text = 0, .self = 1000};
+    panes.turned.add("turned before", {one}, {"by the reader"});
+    PanesView other = view;
+    other.panes = std::make_shared<const RangePanes>(std::move(panes));
+    FlamePane pane;
+    pane.resize(900, 300);
+    pane.setView(other);
+    pane.show();
+    pane.order()->setCurrentIndex(1);
+    EXPECT_TRUE(pane.asText().contains("by the reader")) << pane.asText().toStdString();
+}
+
+TEST(PanePictures, LayersOfACaptureWithoutAGpuAreThoseOfOperationsWhateverWasChosenBefore) {
+    LayersPane pane;
+    pane.setView(paneView(true));
+    pane.where()->setCurrentIndex(1);
+    pane.setView(paneView(false));
+    EXPECT_FALSE(pane.map().grid().layers.empty());
+    EXPECT_TRUE(pane.asText().contains("layer 1\tmlp/up")) << pane.asText().toStdString();
+    EXPECT_EQ(pane.where()->currentIndex(), 0);
+    EXPECT_FALSE(pane.where()->isVisibleTo(&pane)) << "there is nothing to choose";
+    pane.setView(paneView(true));
+    EXPECT_TRUE(pane.where()->isVisibleTo(&pane));
+    EXPECT_FALSE(pane.map().grid().layers.empty()) << "of kernels without a place operations are shown";
+    pane.where()->setCurrentIndex(1);
+    pane.setView(paneView(true));
+    EXPECT_EQ(pane.where()->currentIndex(), 1) << "what a person chose stays for another range";
+}
+
+TEST(PanePictures, TheHeatMapIsGoneThroughByKeys) {
+    LayersPane pane;
+    pane.resize(500, 200);
+    pane.setView(paneView(false));
+    pane.show();
+    HeatMap& map = pane.map();
+    EXPECT_NE(map.focusPolicy() & Qt::TabFocus, 0);
+    EXPECT_TRUE(map.accessibleDescription().startsWith("2 rows, 2 parts of the model")) << map.accessibleDescription().toStdString();
+    QTest::keyClick(&map, Qt::Key_Right);
+    EXPECT_EQ(map.chosen(), std::pair(0, 0));
+    EXPECT_TRUE(map.accessibleDescription().startsWith("layer 1, mlp/up, 9.00")) << map.accessibleDescription().toStdString();
+    QTest::keyClick(&map, Qt::Key_Right);
+    QTest::keyClick(&map, Qt::Key_Down);
+    EXPECT_EQ(map.chosen(), std::pair(1, 1));
+    EXPECT_TRUE(map.accessibleDescription().startsWith("outside, head/loss")) << map.accessibleDescription().toStdString();
+    QTest::keyClick(&map, Qt::Key_Home);
+    EXPECT_EQ(map.chosen(), std::pair(1, 0));
+    QTest::keyClick(&map, Qt::Key_Up);
+    QTest::keyClick(&map, Qt::Key_Up);
+    EXPECT_EQ(map.chosen(), std::pair(0, 0));
+    EXPECT_FALSE(map.grab().isNull());
+}
+
 TEST(PanePictures, LayersShowFiguresAndSayWhyThereAreNone) {
     LayersPane pane;
     pane.setView(paneView(false));
@@ -154,7 +252,9 @@ TEST(PanePictures, ARooflineHasADotForEachOperationWhoseWorkIsKnown) {
     EXPECT_EQ(chart.selected(), 1);
     pane.setSelected({}, false);
     EXPECT_EQ(chart.selected(), -1);
+    EXPECT_TRUE(chart.accessibleDescription().startsWith("2 dots")) << chart.accessibleDescription().toStdString();
     QTest::keyClick(&chart, Qt::Key_Right);
+    EXPECT_TRUE(chart.accessibleDescription().startsWith("aten::mm, ")) << chart.accessibleDescription().toStdString();
     QTest::keyClick(&chart, Qt::Key_Return);
     ASSERT_EQ(wanted.count(), 2);
     EXPECT_EQ(chart.dotAt({1, 1}), -1);

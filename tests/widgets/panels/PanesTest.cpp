@@ -63,6 +63,19 @@ TEST(Panes, KernelsAreCopiedAsCsvWithPlainNumbers) {
     EXPECT_TRUE(lines.at(1).contains(",aten::mm,1,mlp/up,2,25,1,")) << lines.at(1).toStdString();
 }
 
+TEST(Panes, WhatIsNotKnownIsAnEmptyCellOfTheCsv) {
+    KernelsPane kernels;
+    kernels.setView(paneView(true));
+    const QString copy = kernels.table().asCsv().split('\n').at(2);
+    EXPECT_TRUE(copy.startsWith("Memcpy HtoD,0.011,")) << copy.toStdString();
+    EXPECT_TRUE(copy.endsWith(",0.011" + QString(14, ','))) << "nobody knows who launched it, nor how: " << copy.toStdString();
+    OperationsPane operations;
+    operations.setView(paneView(false));
+    const QStringList lines = operations.table().asCsv().split('\n');
+    ASSERT_TRUE(lines.at(2).startsWith("aten::gelu,")) << lines.at(2).toStdString();
+    EXPECT_TRUE(lines.at(2).contains(",1,,head/loss,")) << "of no layer, and not of layer -1: " << lines.at(2).toStdString();
+}
+
 TEST(Panes, OperationsAndKernelsSayHowManySlicesOfTheirRangeCouldNotBeKept) {
     PanesView view = paneView(true);
     OperationsPane operations;
@@ -160,7 +173,7 @@ TEST(Panes, OperationsSayWhatBoundsThemAndWhatTheProcessorCounted) {
     EXPECT_TRUE(csv.section('\n', 0, 0).endsWith("Bound by,Type,Instr./cycle,Fetches (B/s),Stalled (%)")) << csv.toStdString();
     const QStringList lines = csv.split('\n');
     const auto lineOf = [&](const QString& name) { return lines.filter(QRegularExpression('^' + name + ',')).value(0); };
-    EXPECT_TRUE(lineOf("aten::mm").endsWith(",compute,Float,2.5,0,40")) << lineOf("aten::mm").toStdString();
+    EXPECT_TRUE(lineOf("aten::mm").endsWith(",compute,Float,2.5,,40")) << lineOf("aten::mm").toStdString();
     EXPECT_TRUE(lineOf("aten::bmm").contains(",memory,")) << lineOf("aten::bmm").toStdString();
     EXPECT_TRUE(lineOf("aten::add").contains(",neither,")) << "0.1 of 10 GB/s: " << lineOf("aten::add").toStdString();
     EXPECT_TRUE(pane.table().sentence().contains(view.counterNote)) << pane.table().sentence().toStdString();
@@ -243,6 +256,52 @@ TEST(Panes, OverviewSaysWhoseTimeItDividesAndWhenNothingStandsOut) {
     EXPECT_TRUE(pane.table().sentence().contains("time of the team's 2 threads")) << pane.table().sentence().toStdString();
     EXPECT_FALSE(pane.table().sentence().contains("alone"));
     EXPECT_EQ(firstColumn(pane.table()), (QStringList{"matrix products", "waiting"}));
+}
+
+TEST(Panes, OfPartsOfStepsNothingIsSaidOfAStep) {
+    OverviewPane pane;
+    LayersPane layers;
+    const PanesView whole = paneView(false);
+    struct Case {
+        std::int64_t steps = 0, cut = 0;
+        const char* said = "";
+    };
+    for (const auto& [steps, cut, said] : {Case{1, 0, "1 step, 30.0"}, Case{1, 1, "part of a step, 30.0"}, Case{2, 2, "parts of 2 steps, 30.0"},
+                                           Case{3, 1, "3 steps, 1 of them in part, 30.0"}, Case{3, 0, "3 steps, 10.0"}}) {
+        RangePanes panes = *whole.panes;
+        ASSERT_EQ(panes.steps.size(), 1u);
+        panes.steps[0].steps = steps;
+        panes.steps[0].cut = cut;
+        PanesView view = whole;
+        view.panes = std::make_shared<const RangePanes>(std::move(panes));
+        pane.setView(view);
+        layers.setView(view);
+        EXPECT_TRUE(pane.table().sentence().contains(said)) << pane.table().sentence().toStdString();
+        const QStringList lines = pane.table().asCsv().split('\n', Qt::SkipEmptyParts);
+        for (int row = 1; row < lines.size(); ++row) EXPECT_EQ(lines.at(row).endsWith(','), cut > 0) << lines.at(row).toStdString();
+        EXPECT_EQ(layers.map().cellFacts(0, 0).contains("a step"), cut == 0) << layers.map().cellFacts(0, 0).toStdString();
+    }
+}
+
+TEST(Panes, NothingOfWhatWasShownStaysWhereNothingIsKnownAnyMore) {
+    QSettings().clear();
+    PaneStrip strip;
+    strip.resize(800, 300);
+    strip.show();
+    strip.setView(paneView(true));
+    for (int tab = 0; tab < PaneStrip::Tabs; ++tab) strip.showTab(static_cast<PaneStrip::Tab>(tab));
+    strip.setProblem("The session cannot be read.");
+    ASSERT_TRUE(strip.operations().asText().contains("aten::mm"));
+    strip.setView({});
+    for (int tab = 0; tab < PaneStrip::Tabs; ++tab) {
+        const QString text = strip.pane(static_cast<PaneStrip::Tab>(tab)).asText();
+        for (const char* figure : {"aten::mm", "gemm", "trainer", "30 ms"}) EXPECT_FALSE(text.contains(figure)) << tab << ": " << text.toStdString();
+    }
+    EXPECT_TRUE(strip.flame().flame().boxes().empty());
+    EXPECT_TRUE(strip.layers().map().grid().layers.empty());
+    strip.setView(paneView(false));
+    strip.showTab(PaneStrip::Operations);
+    EXPECT_TRUE(strip.operations().asText().contains("aten::mm"));
 }
 
 TEST(Panes, OperationsSayWhereNestedCallsCountEach) {

@@ -198,10 +198,26 @@ TEST_F(QueryPageTest, AChartDrawsOneColumnOrAllAndSaysWhatItCannot) {
     QTest::keyClick(page.chart(), Qt::Key_Right);
     EXPECT_EQ(page.chart()->chosen(), 1);
     EXPECT_EQ(page.chart()->readOut(1), "step 2: ms 7");
+    EXPECT_EQ(page.chart()->accessibleDescription(), "step 2: ms 7") << "what the head says is said to who reads the screen";
     EXPECT_GT(page.chart()->placeOf(1, 0).x(), page.chart()->placeOf(0, 0).x());
     EXPECT_LT(page.chart()->placeOf(1, 0).y(), page.chart()->placeOf(0, 0).y()) << "more is further up";
     page.setAnswer(answerOf({"name"}, {{std::string("a")}}));
     EXPECT_TRUE(page.chart()->accessibleDescription().contains("two columns")) << page.chart()->accessibleDescription().toStdString();
+}
+
+TEST_F(QueryPageTest, TheBarThatTheKeysAreAtIsInSight) {
+    page.forms()->setCurrentIndex(1);
+    std::vector<std::vector<QueryValue>> rows;
+    for (std::int64_t i = 0; i < 150; ++i) rows.push_back({std::string("name ") + std::to_string(i), i});
+    page.setAnswer(answerOf({"name", "n"}, std::move(rows)));
+    QueryChart& chart = *page.chart();
+    ASSERT_EQ(chart.picture().kind, QueryPicture::Kind::Bars);
+    const int last = static_cast<int>(chart.picture().names.size()) - 1;
+    ASSERT_TRUE(QTest::qWaitFor([&] { return chart.visibleRegion().boundingRect().height() > 0; }));
+    ASSERT_LT(chart.visibleRegion().boundingRect().bottom(), chart.height() - 100) << "not all of them have room";
+    for (int i = 0; i <= last; ++i) QTest::keyClick(&chart, Qt::Key_Down);
+    EXPECT_EQ(chart.chosen(), last);
+    EXPECT_GT(chart.visibleRegion().boundingRect().bottom(), chart.height() - 40) << "the last one";
 }
 
 // Numbers that a scale could not be divided by, or that have no difference: drawn in a moment, or said not to be.

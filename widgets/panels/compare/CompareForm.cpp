@@ -13,6 +13,7 @@
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/compare/DifferenceRow.h"
 #include "widgets/panels/compare/EarlierAnswers.h"
+#include "widgets/panels/compare/StartChooser.h"
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
@@ -85,6 +86,8 @@ CompareForm::CompareForm(QWidget* parent) : QScrollArea(parent) {
     line->addWidget(m_same);
     line->addStretch(1);
     layout->addLayout(line);
+    m_start = new StartChooser;
+    layout->addWidget(m_start);
     layout->addWidget(buildNumbers());
     layout->addWidget(buildActions());
     m_notes = sentenceLabel(Tone::Muted);
@@ -110,6 +113,7 @@ CompareForm::CompareForm(QWidget* parent) : QScrollArea(parent) {
         showState();
         Q_EMIT edited();
     });
+    connect(m_start, &StartChooser::chosen, this, [this] { Q_EMIT edited(); });
     connect(m_earlier, &EarlierAnswers::chosen, this, &CompareForm::earlierRequested);
     connect(m_guide, &TitleButton::clicked, this, &CompareForm::guideRequested);
     renumber();
@@ -156,12 +160,13 @@ QWidget* CompareForm::buildNumbers() {
         });
         m_numbers.push_back({key, range, edit, value});
     };
-    add("minutes", "Minutes", "At most: it ends earlier as soon as the pairs decide", RealRange{kLeastMinutes, kMostMinutes}, 3);
+    add("minutes", "Minutes", "At most, with the steps that are captured to tell why: it ends earlier as soon as the pairs decide",
+        RealRange{kLeastMinutes, kMostMinutes}, 3);
     add("equal", "Equal within, %", "A difference of less than this is called no difference", RealRange{kLeastPercent, kMostPercent}, 1);
     add("seed", "Seed", "Of the coins that order the turns", IntegerRange{0, 1'000'000'000'000}, 1);
     add("loss-after", "Loss after, s",
-        "Then both are trained for so many seconds with each of 5 seeds, and their validation losses are compared: ten times as many seconds in all. "
-        "0 = do not",
+        "Then both are trained for so many seconds with each of 5 seeds, and their validation losses are compared: ten times as many seconds in all, "
+        "beyond the minutes. 0 = do not",
         IntegerRange{0, 86'400}, 0);
     layout->addStretch(1);
     return cells;
@@ -265,6 +270,7 @@ void CompareForm::setQuestion(const CompareQuestion& question) {
     while (m_rows.size() < std::min<std::size_t>(kMostRows, question.differences.size())) addRow();
     for (std::size_t i = 0; i < std::min(m_rows.size(), question.differences.size()); ++i) m_rows[i]->setDifference(question.differences[i]);
     m_same->setChecked(question.same);
+    m_start->setStart(asText(question.start));
     const double values[] = {question.budgetSeconds / 60, question.delta * 100, static_cast<double>(question.seed), question.lossSeconds};
     for (std::size_t i = 0; i < m_numbers.size(); ++i) {
         m_numbers[i].good = values[i];
@@ -279,6 +285,7 @@ CompareQuestion CompareForm::question() const {
     CompareQuestion asked;
     for (const DifferenceRow* row : m_rows) asked.differences.push_back(row->difference());
     asked.same = m_same->isChecked();
+    asked.start = m_start->start().toStdString();
     double values[4] = {};
     for (std::size_t i = 0; i < m_numbers.size(); ++i) {
         const auto parsed = parseValue(m_numbers[i].range, m_numbers[i].key, m_numbers[i].edit->text().toStdString());

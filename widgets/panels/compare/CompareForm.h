@@ -17,6 +17,7 @@ class DifferenceRow;
 class ElidedLabel;
 class EarlierAnswers;
 class NumberEdit;
+class StartChooser;
 class TitleButton;
 class ToneLabel;
 
@@ -38,6 +39,7 @@ public:
     bool canMeasure() const;
 
     const std::vector<DifferenceRow*>& rows() const { return m_rows; }
+    StartChooser* start() const { return m_start; }
     QPushButton* measureButton() const { return m_measure; }
     QString said() const;  // beside it: why nothing can be measured now; empty: it can
 
@@ -70,6 +72,7 @@ private:
     std::vector<QLabel*> m_heads;
     QCheckBox* m_same;
     QPushButton* m_add;
+    StartChooser* m_start;
     struct Number {
         const char* key;
         ValueRange range;

@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTimer>
@@ -12,6 +13,7 @@
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
+#include "core/events/Presets.h"
 #include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/FlowLayout.h"
@@ -158,12 +160,24 @@ QWidget* CompareResult::buildActions() {
     m_report = actionButton("Report…", "export");
     m_report->setToolTip("A page to keep or to send: question, verdict, every pair, this machine, and how to ask it again");
     m_ask = actionButton("Ask something else", "note");
+    m_elsewhere = actionButton("On another preset", "again");
+    m_elsewhere->setToolTip("Same question on another preset: its settings come into the panel at the left, these two values into the form");
+    m_elsewhere->setAccessibleName("Same question on another preset");
+    m_presets = new QMenu(m_elsewhere);
+    m_presets->setToolTipsVisible(true);
+    for (const Preset& preset : presets()) {
+        QAction* entry = m_presets->addAction(asText(preset.title.empty() ? preset.id : preset.title));
+        entry->setData(asText(preset.id));
+        entry->setToolTip(asText(preset.summary));
+        connect(entry, &QAction::triggered, this, [this, id = asText(preset.id)] { Q_EMIT presetRequested(id); });
+    }
+    m_elsewhere->setMenu(m_presets);
     m_guide = new TitleButton("How measuring works");
     m_guide->setLink(true);
     m_guide->setFocusPolicy(Qt::TabFocus);
     auto* all = new QWidget;
     auto* layout = new FlowLayout(all);
-    for (QPushButton* one : {m_stop, m_repeat, m_use, m_report, m_ask}) layout->addWidget(one);
+    for (QPushButton* one : {m_stop, m_repeat, m_use, m_report, m_ask, m_elsewhere}) layout->addWidget(one);
     layout->addWidget(m_guide);
     connect(m_stop, &QPushButton::clicked, this, &CompareResult::stopRequested);
     connect(m_repeat, &QPushButton::clicked, this, &CompareResult::repeatRequested);
@@ -176,6 +190,12 @@ QWidget* CompareResult::buildActions() {
 
 void CompareResult::chooseReport() {
     connect(openReportDialog(this, "Report of the experiment"), &QFileDialog::fileSelected, this, &CompareResult::reportRequested);
+}
+
+// A machine beside itself differs in nothing that another preset could have too.
+void CompareResult::showPresets() {
+    m_elsewhere->setEnabled(m_view.canUse && !m_view.history->began().value_or(ExperimentBegan{}).same);
+    for (QAction* entry : m_presets->actions()) entry->setEnabled(entry->data().toString() != m_view.preset);
 }
 
 void CompareResult::setRepeatable(bool can) {
@@ -211,6 +231,7 @@ void CompareResult::setView(const CompareView& view) {
     m_memory->setSides(m_view.memoryA, m_view.memoryB);
     m_reasons->setResult(m_view.live ? WaterfallResult() : history.why());
     QStringList notes;
+    if (history.newest() && history.newest()->over) notes << asText(foretoldSentence(view.foretold, view.foretoldBasis, *history.newest()));
     if (history.began()) notes << asText(history.began()->comparison);
     if (history.newest()) notes << asText(equalTimeSentence(*history.newest()));
     if (history.newest() && history.newest()->over) notes << asText(meansSentence(*history.newest(), history.speedRatio(), delta));
@@ -220,6 +241,7 @@ void CompareResult::setView(const CompareView& view) {
     m_earlier->setAnswers(view.earlier, view.earlierCount);
     m_stop->setEnabled(view.live && !view.stopping);
     m_use->setEnabled(view.canUse);
+    showPresets();
     m_report->setEnabled(history.began().has_value());
     setRepeatable(m_repeatable);
 }
@@ -268,6 +290,7 @@ void CompareResult::showProgress() {
     using Stage = CompareView::Stage;
     const ExperimentHistory& history = *m_view.history;
     const double budget = history.began() ? history.began()->budgetSeconds : 0;
+    const bool decided = history.began() && history.newest() && history.newest()->over;
     const double seconds = m_view.live ? m_view.elapsed : history.newest() ? history.newest()->seconds : 0;
     QString said;
     switch (m_view.stage) {
@@ -278,10 +301,14 @@ void CompareResult::showProgress() {
             said = "pilot: finds out how long a turn must be and how much pairs scatter; it does not count";
             break;
         case Stage::Pairs:
-            said = m_view.doing.isEmpty() ? QString("pair %1").arg(history.pairs().size() + 1) : m_view.doing;
+            if (!m_view.doing.isEmpty())
+                said = m_view.doing;
+            else
+                said = decided ? QString("the verdict stands") : QString("pair %1").arg(history.pairs().size() + 1);
             break;
         case Stage::Over:
-            said = QString("measured in %1").arg(minutesText(seconds));
+            said = QString("measured in %1").arg(minutesText(history.measuringSeconds()));
+            if (seconds - history.measuringSeconds() >= 1) said += QString(", %1 with what came behind it").arg(minutesText(seconds));
             break;
         case Stage::CutOff:
             said = "cut off in the middle: its program ended";
@@ -291,7 +318,8 @@ void CompareResult::showProgress() {
             break;
     }
     if (m_view.stopping && m_view.live) said = "stopping: what is known is kept";
-    const bool beside = m_view.stage == Stage::Pairs && !m_view.doing.isEmpty();  // not within the budget of the pairs
+    // What is captured behind the verdict is within the budget; losses at equal time were asked for beyond it.
+    const bool beside = m_view.stage == Stage::Pairs && !m_view.doing.isEmpty() && (!decided || history.began()->lossSeconds > 0);
     const bool counts = m_view.live && budget > 0 && m_view.stage != Stage::Over && !beside;
     if (counts) said = minutesText(seconds) + " of at most " + minutesText(budget) + " · " + said;
     if (!m_view.source.isEmpty()) said += " · " + m_view.source;

@@ -7,6 +7,7 @@
 
 class QBoxLayout;
 class QComboBox;
+class QMenu;
 class QProgressBar;
 class QPushButton;
 
@@ -49,8 +50,9 @@ Q_SIGNALS:
     void stopRequested();
     void repeatRequested();
     void useRequested();
-    void reportRequested(const QString& path);  // .html, .md or .json
-    void askRequested();                        // back to the question
+    void reportRequested(const QString& path);    // .html, .md or .json
+    void askRequested();                          // back to the question
+    void presetRequested(const QString& preset);  // the same question of other settings
     void earlierRequested(qint64 session, qint64 number);
     void experimentChosen(qint64 number);  // of those that the session holds, from 1
     void guideRequested();
@@ -74,6 +76,7 @@ private:
     void fold();
     void nameRepeat();
     void chooseReport();
+    void showPresets();
 
     CompareView m_view;
     bool m_repeatable = true, m_narrow = false;
@@ -90,7 +93,8 @@ private:
     LockedTimelines* m_timelines;
     EarlierAnswers* m_earlier;
     ToneLabel* m_notes;
-    QPushButton *m_stop, *m_repeat, *m_use, *m_report, *m_ask;
+    QPushButton *m_stop, *m_repeat, *m_use, *m_report, *m_ask, *m_elsewhere;
+    QMenu* m_presets;
     TitleButton* m_guide;
 };
 

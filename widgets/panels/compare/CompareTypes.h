@@ -25,6 +25,7 @@ struct CompareQuestion {
     double budgetSeconds = 180, delta = 0.01;
     std::int64_t seed = 1;
     double lossSeconds = 0;  // of training after which losses are compared too; 0: they are not
+    std::string start{};     // a checkpoint's folder, or weights, that both begin with; empty: what the settings say
     bool operator==(const CompareQuestion&) const = default;
 };
 
@@ -65,6 +66,7 @@ struct CompareView {
     QString doing;          // Stage::Data: what is being prepared; Pairs: what is done beside them, empty = nothing; Failed: why
     QString title;          // of the session
     QString settingsA, settingsB;
+    QString preset;     // of both; empty: not known, or of neither
     QString source;     // of a stored one: "session 12, 3 h ago"
     QStringList which;  // a line for each experiment that the session holds; of fewer than two there is nothing to choose
     int number = 0;     // which of them this is, from 1
@@ -74,6 +76,8 @@ struct CompareView {
     std::size_t earlierCount = 0;
     bool canUse = false;  // B's settings can be put into the panel
     SideMemory memoryA, memoryB;
+    double foretold = kUnknown;  // B's speed as a multiple of A's, as it was predicted before it was measured, and from what
+    std::string foretoldBasis{};
 };
 
 }  // namespace stepscope

@@ -1,12 +1,14 @@
 #include "widgets/panels/compare/WaterfallChart.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/charts/KeepInSight.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -27,11 +29,13 @@ QString waterfallDifference(double ms) {
 
 WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Why, by kind of work");
+    setFocusPolicy(Qt::StrongFocus);
     setFont(smallFont(font()));
 }
 
 void WaterfallChart::setResult(const WaterfallResult& result) {
     m_bars.clear();
+    m_chosen = -1;
     QString said;
     if (!result.classes.empty()) {
         m_bars.push_back(
@@ -75,7 +79,7 @@ void WaterfallChart::setResult(const WaterfallResult& result) {
              .tip = "What was measured less what was captured: a capture slows one side more than the other, or the machine changed" + open});
         m_bars.push_back(
             {.name = "B", .to = result.measuredB, .whole = true, .tip = QString("A step of B takes %1").arg(waterfallMs(result.measuredB))});
-        said = QString::fromStdString(waterfallSentence(result));
+        said = QString::fromStdString(waterfallSentence(result)) + " Up and Down go from bar to bar.";
     }
     setAccessibleDescription(said);
     updateGeometry();
@@ -148,6 +152,23 @@ void WaterfallChart::paintEvent(QPaintEvent*) {
         painter.drawText(QRectF(width() - figuresWidth(), row.top(), figuresWidth(), row.height()), Qt::AlignRight | Qt::AlignVCenter,
                          bar.whole ? waterfallMs(bar.to) : waterfallDifference(difference));
     }
+    if (!hasFocus()) return;
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(accentColour(dark));
+    const double top = m_chosen < 0 ? 0 : barPlace(static_cast<std::size_t>(m_chosen)).top() - space(1) / 2.0;
+    painter.drawRect(QRectF(0.5, top + 0.5, width() - 1.0, (m_chosen < 0 ? height() : rowHeight()) - 1.0));
+}
+
+void WaterfallChart::keyPressEvent(QKeyEvent* event) {
+    const int last = static_cast<int>(m_bars.size()) - 1;
+    const bool on = event->key() == Qt::Key_Down || event->key() == Qt::Key_Right, back = event->key() == Qt::Key_Up || event->key() == Qt::Key_Left;
+    if (last < 0 || (!on && !back)) return QWidget::keyPressEvent(event);
+    m_chosen = m_chosen < 0 ? (on ? 0 : last) : std::clamp(m_chosen + (on ? 1 : -1), 0, last);
+    const Bar& bar = m_bars[static_cast<std::size_t>(m_chosen)];
+    setAccessibleDescription(
+        bar.whole || bar.tip.startsWith(bar.name) ? bar.tip : QString("%1: %2. %3").arg(bar.name, waterfallDifference(bar.to - bar.from), bar.tip));
+    keepInSight(*this, QRectF(0, barPlace(static_cast<std::size_t>(m_chosen)).top(), 1, rowHeight()).toAlignedRect());
+    update();
 }
 
 bool WaterfallChart::event(QEvent* event) {

@@ -1,5 +1,5 @@
 // From A's step to B's, one kind of work after the other: each bar begins where the one above it ended, its whisker is the 95 % interval of its
-// length, and what captures do not explain is a bar like the others. Painted by hand; used by WhyPane. GUI thread.
+// length, and what captures do not explain is a bar like the others. Up and Down go from bar to bar. Painted by hand; used by WhyPane. GUI thread.
 #pragma once
 #include <QWidget>
 #include <vector>
@@ -24,11 +24,13 @@ public:
     };
     const std::vector<Bar>& bars() const { return m_bars; }
     QRectF barPlace(std::size_t bar) const;
+    int chosen() const { return m_chosen; }  // the bar that the keys are at; -1: none
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;  // tool tips
 
 private:
@@ -38,6 +40,7 @@ private:
     double x(double ms) const;
 
     std::vector<Bar> m_bars;
+    int m_chosen = -1;
 };
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <QDoubleSpinBox>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
@@ -14,6 +15,7 @@
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/FlowLayout.h"
@@ -21,6 +23,7 @@
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ReportDialog.h"
 #include "widgets/panels/TitleButton.h"
+#include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/ladder/LadderTable.h"
 #include "widgets/style/Metrics.h"
 
@@ -29,6 +32,9 @@ namespace {
 
 const char* kLadderWaits = "A run is in progress; stop it first, or wait for its end";
 constexpr int kLeastChart = 110;  // of its height that is in view
+// The bounds are those of the command line.
+constexpr double kLeastEqual = 0.05, kMostEqual = 50, kLeastGigabytes = 0.01, kMostGigabytes = 1e6;
+constexpr std::size_t kEqual = 0, kSeed = 1, kMemory = 2;  // places in the row "More"
 
 QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
     auto* made = new QPushButton(text);
@@ -106,6 +112,15 @@ QString studyAnswer(const StudyHistory& history, bool over) {
                                    .arg(QString::fromStdString(newest->name), timesText(newest->total, newest->totalLow, newest->totalHigh));
 }
 
+QString studyBeside(const StudyHistory& history) {
+    const StudyRow* last = history.recommended();
+    if (last == nullptr) return {};
+    QString words = QString::fromStdString(searchLossSentence(history));
+    if (const Arithmetic arithmetic = arithmeticOf(*last); arithmetic != Arithmetic::Unknown)
+        words += QString(" ") + (arithmetic == Arithmetic::Same ? kSameArithmetic : kOtherArithmetic);
+    return words;
+}
+
 bool studyUsable(const StudyHistory& history) {
     if (!history.began()) return false;
     if (history.began()->kind == "ladder") return history.saysAnything();
@@ -123,6 +138,14 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     large.setPointSizeF(large.pointSizeF() * 1.15);
     m_answer->setFont(large);
     m_answer->setAccessibleName("Answer");
+    m_beside = new ElidedLabel(Tone::Normal, 2);
+    m_beside->setAccessibleName("Beside the time");
+    m_earlier = new TitleButton("");
+    m_earlier->setLink(true);
+    m_earlier->setFocusPolicy(Qt::TabFocus);
+    connect(m_earlier, &TitleButton::clicked, this, [this] {
+        if (!m_view.earlier.empty()) Q_EMIT earlierRequested(m_view.earlier.front().session);
+    });
     m_progress = new ElidedLabel(Tone::Muted);
     m_progress->setAccessibleName("How far it is");
     m_chart = new StudyChart;
@@ -145,8 +168,10 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     layout->setSpacing(space(1));
     layout->addWidget(buildQuestion());
     layout->addWidget(m_answer);
+    layout->addWidget(m_beside);
     layout->addWidget(m_title);
     layout->addWidget(m_progress);
+    layout->addWidget(m_earlier);
     layout->addWidget(parts, 1);
     layout->addWidget(buildActions());
     setView(m_view);
@@ -182,6 +207,9 @@ QWidget* LadderPage::buildQuestion() {
     auto* second = new QHBoxLayout;
     second->setSpacing(space(3));
     for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) second->addWidget(box);
+    m_more = new QCheckBox("More");
+    m_more->setToolTip("What counts as equal, the seed of the coins, and how much memory a search may take");
+    second->addWidget(m_more);
     second->addStretch(1);
     auto* all = new QWidget;
     auto* layout = new QVBoxLayout(all);
@@ -189,6 +217,7 @@ QWidget* LadderPage::buildQuestion() {
     layout->setSpacing(space(1));
     layout->addWidget(new FoldingRow(what, how, 1, 0));
     layout->addLayout(second);
+    layout->addWidget(buildMore());
     layout->addWidget(m_forecast);
     connect(m_what, &QComboBox::currentIndexChanged, this, [this] {
         showButtons();
@@ -197,7 +226,41 @@ QWidget* LadderPage::buildQuestion() {
     connect(m_minutes, &QDoubleSpinBox::valueChanged, this, &LadderPage::edited);
     for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) connect(box, &QCheckBox::toggled, this, &LadderPage::edited);
     connect(m_file, &QPushButton::clicked, this, &LadderPage::fileRequested);
+    connect(m_more, &QCheckBox::toggled, m_moreRow, &QWidget::setVisible);
     return all;
+}
+
+// What is seldom changed, in a row of its own that is folded away.
+QWidget* LadderPage::buildMore() {
+    m_moreRow = new QWidget;
+    auto* flow = new FlowLayout(m_moreRow);
+    const auto add = [&](const char* key, const char* name, const char* tooltip, ValueRange range, double value) {
+        auto* cell = new QWidget;
+        auto* layout = new QHBoxLayout(cell);
+        layout->setContentsMargins(0, 0, 0, 0);
+        layout->setSpacing(space(1));
+        auto* edit = new NumberEdit;
+        edit->setRange(range);
+        edit->setText(QString::number(value, 'g', 6));
+        edit->setAccessibleName(name);
+        edit->setToolTip(tooltip);
+        edit->setMaximumWidth(90);
+        layout->addWidget(new QLabel(name));
+        layout->addWidget(edit);
+        flow->addWidget(cell);
+        connect(edit, &NumberEdit::committed, this, [this] {
+            showButtons();
+            Q_EMIT edited();
+        });
+        m_numbers.push_back({key, range, edit, value});
+        return cell;
+    };
+    add("equal", "Equal within, %", "A difference of less than this is called no difference", RealRange{kLeastEqual, kMostEqual}, 1);
+    add("seed", "Seed", "Of the coins that order the turns, and of the order within the rounds of a search", IntegerRange{0, 1'000'000'000'000}, 1);
+    m_memory = add("memory", "Memory, GB", "Nothing that is predicted to take more races; 0: bounded by this machine alone",
+                   RealRange{0, kMostGigabytes}, 0);
+    m_moreRow->hide();
+    return m_moreRow;
 }
 
 QWidget* LadderPage::buildActions() {
@@ -248,7 +311,31 @@ LadderQuestion LadderPage::question() const {
             .minutes = m_minutes->value(),
             .leaveOneOut = m_leaveOneOut->isChecked(),
             .pairs = m_pairs->isChecked(),
-            .sizes = m_sizes->isChecked()};
+            .sizes = m_sizes->isChecked(),
+            .delta = numberOf(kEqual) / 100,
+            .seed = static_cast<std::int64_t>(numberOf(kSeed)),
+            .memoryGb = numberOf(kMemory)};
+}
+
+double LadderPage::numberOf(std::size_t place) const {
+    const Number& number = m_numbers[place];
+    const auto parsed = parseValue(number.range, number.key, number.edit->text().toStdString());
+    const double* real = parsed ? std::get_if<double>(&*parsed) : nullptr;
+    const std::int64_t* whole = parsed ? std::get_if<std::int64_t>(&*parsed) : nullptr;
+    return real != nullptr ? *real : whole != nullptr ? static_cast<double>(*whole) : number.good;
+}
+
+QString LadderPage::wrongNumber() const {
+    const bool search = m_what->currentData().toString().isEmpty();
+    for (std::size_t place = 0; place < m_numbers.size(); ++place) {
+        if (place == kMemory && !search) continue;
+        const Number& number = m_numbers[place];
+        const auto parsed = parseValue(number.range, number.edit->accessibleName().toStdString(), number.edit->text().toStdString());
+        if (!parsed) return QString::fromStdString(parsed.error().sentence);
+    }
+    if (const double gigabytes = numberOf(kMemory); search && gigabytes > 0 && gigabytes < kLeastGigabytes)
+        return QString("Memory, GB takes 0, which bounds nothing, or a number from %1 on.").arg(kLeastGigabytes);
+    return {};
 }
 
 void LadderPage::setQuestion(const LadderQuestion& question) {
@@ -262,6 +349,13 @@ void LadderPage::setQuestion(const LadderQuestion& question) {
     m_leaveOneOut->setChecked(question.leaveOneOut);
     m_pairs->setChecked(question.pairs);
     m_sizes->setChecked(question.sizes);
+    const double values[] = {question.delta * 100, static_cast<double>(question.seed), question.memoryGb};
+    for (std::size_t place = 0; place < m_numbers.size(); ++place) {
+        m_numbers[place].good = values[place];
+        m_numbers[place].edit->setText(QString::number(values[place], 'g', 13));
+    }
+    showButtons();
+    Q_EMIT edited();
 }
 
 void LadderPage::setForecast(const QString& sentence, bool problem) {
@@ -281,14 +375,17 @@ void LadderPage::showButtons() {
     m_leaveOneOut->setVisible(!search);
     m_pairs->setVisible(!search);
     m_sizes->setVisible(search);
+    m_memory->setVisible(search);
+    const QString number = wrongNumber();
+    const bool problem = m_problem || !number.isEmpty();
     m_minutes->setSpecialValueText(search ? "the usual 5 min" : "as long as it needs");
-    m_measure->setEnabled(free && !m_problem);
+    m_measure->setEnabled(free && !problem);
     // In sight as on the pages Compare and Diagnose: a button that is grey says nothing by itself.
     const QString waits = m_busy == LadderBusy::Training ? QString(kLadderWaits) + ". Times beside it would mean nothing."
                           : m_busy == LadderBusy::Taken  ? m_why
                                                          : QString();
-    m_forecast->setTone(m_problem && waits.isEmpty() ? Tone::Warning : Tone::Muted);
-    m_forecast->setText(waits.isEmpty() ? m_foretold : waits);
+    m_forecast->setTone(problem && waits.isEmpty() ? Tone::Warning : Tone::Muted);
+    m_forecast->setText(!waits.isEmpty() ? waits : number.isEmpty() ? m_foretold : number);
     m_measure->setToolTip(free                              ? "Begins"
                           : m_busy == LadderBusy::Training  ? kLadderWaits
                           : m_busy == LadderBusy::Taken     ? m_why
@@ -297,6 +394,9 @@ void LadderPage::showButtons() {
     m_stop->setEnabled(m_view.live && !m_view.stopping);
     m_resume->setVisible(m_view.resumable);
     m_resume->setEnabled(free);
+    m_resume->setToolTip(waitsForBudget(*m_view.history) && !m_view.live
+                             ? "Measures the rows for which there was no time, in the minutes that are set above; rungs that were decided are kept"
+                             : "Goes on with this ladder: rungs that were decided are kept");
     const bool searched = m_view.history->began() && m_view.history->began()->kind != "ladder";
     m_use->setEnabled(m_view.canUse && !m_view.live);
     m_use->setToolTip(m_use->isEnabled() ? "Puts what is recommended into the panel at the left"
@@ -312,6 +412,9 @@ void LadderPage::setView(const LadderView& view) {
     const bool search = history.began() && history.began()->kind != "ladder";
     m_answer->setText(!view.failed.isEmpty() ? view.failed : studyAnswer(history, view.undecided()));
     m_answer->setVisible(!m_answer->text().isEmpty());
+    m_beside->setText(studyBeside(history));
+    m_beside->setVisible(!m_beside->text().isEmpty());
+    showEarlier();
     m_title->setText(view.source.isEmpty() ? view.title : view.title + ", " + view.source);
     m_title->setVisible(!m_title->text().isEmpty());
     QString progress = view.doing;
@@ -337,11 +440,31 @@ void LadderPage::setView(const LadderView& view) {
     showButtons();
 }
 
+// One line, so that the chart keeps its room; the tooltip has the others.
+void LadderPage::showEarlier() {
+    m_earlier->setVisible(m_view.earlierCount > 0 && !m_view.earlier.empty());
+    if (m_view.earlier.empty()) return;
+    const EarlierRow& last = m_view.earlier.front();
+    const QString begin = m_view.earlierCount == 1 ? QString("Asked once before here, ")
+                                                   : QString("Asked %1 times before here, the last time ").arg(m_view.earlierCount);
+    m_earlier->setText(begin + QString("in session %1, %2: %3").arg(last.session).arg(last.when, last.words));
+    QString all;
+    for (const EarlierRow& row : m_view.earlier)
+        all += QString("<p>session %1, %2: %3</p>").arg(row.session).arg(row.when.toHtmlEscaped(), row.words.toHtmlEscaped());
+    m_earlier->setToolTip(all);
+}
+
 QString LadderPage::answer() const {
     return m_answer->text();
 }
 QString LadderPage::progress() const {
     return m_progress->text();
+}
+QString LadderPage::beside() const {
+    return m_beside->text();
+}
+QString LadderPage::earlier() const {
+    return m_earlier->isVisibleTo(this) ? m_earlier->text() : QString();
 }
 QString LadderPage::forecast() const {
     return m_forecast->text();

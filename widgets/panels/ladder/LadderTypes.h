@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/analysis/StudyHistory.h"
+#include "widgets/panels/compare/CompareTypes.h"
 
 namespace stepscope {
 
@@ -14,6 +15,9 @@ struct LadderQuestion {
     std::string ladder;  // name or file
     double minutes = 0;  // 0: as long as it needs
     bool leaveOneOut = true, pairs = false, sizes = false;
+    double delta = 0.01;  // a difference of less counts as none
+    std::int64_t seed = 1;
+    double memoryGb = 0;  // of a search: nothing that is predicted to take more races; 0: no such bound
 };
 
 enum class LadderBusy { NoEngine, Training, Measuring, Taken, Free };
@@ -25,7 +29,9 @@ struct LadderView {
     bool goesOn = false;                                 // another program measures it
     QString failed;                                      // it broke off: why
     double elapsed = 0;                                  // seconds, while live
-    bool resumable = false;                              // a ladder that was cut off or stopped
+    bool resumable = false;                              // a ladder that was cut off or stopped, or has rows that wait for a larger budget
+    std::vector<EarlierRow> earlier;                     // what the same question came to before, newest first
+    std::size_t earlierCount = 0;                        // of them all
     bool canUse = false;                                 // its settings can be put into the panel at the left
     bool undecided() const { return !live && !goesOn; }  // what of its rows still runs never came to a verdict
 };

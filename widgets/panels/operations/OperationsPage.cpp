@@ -89,7 +89,6 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
 
     connect(m_capture, &QPushButton::clicked, this, [this] { Q_EMIT captureRequested(m_steps->value()); });
     connect(m_export, &QPushButton::clicked, this, &OperationsPage::exportRequested);
-    m_table->setToolTip("Double click or Enter: its slices in the timeline");
     connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (m_by->currentIndex() == 0) Q_EMIT showInTimeline(index.siblingAtColumn(OperationsTable::Name).data().toString());
     });
@@ -98,6 +97,7 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
         showState();
     });
     connect(m_filter, &QLineEdit::textChanged, m_order, &OperationsOrder::setWords);
+    showRows();
     showState();
 }
 
@@ -138,6 +138,7 @@ bool OperationsPage::ofDevice() const {
 
 void OperationsPage::showRows() {
     const int by = m_by->currentIndex();
+    m_table->setToolTip(by == 0 ? QString("Double click or Enter: its slices in the timeline") : QString());  // the others lead nowhere
     const std::vector<SummaryRow>* const rows[] = {&m_view.operations, &m_view.layers, &m_view.roles, &m_view.kernels};
     m_rows->setRows(*rows[std::clamp(by, 0, 3)], ofDevice() ? m_view.totals.deviceTime : m_view.totals.self);
     m_table->setColumnHidden(OperationsTable::Role, by == 1);

@@ -206,7 +206,9 @@ void RunBar::showFigures(const RunReading& r) {
     m_tokens->setText(std::isfinite(r.tokensPerSecond) ? words(format::rate(r.tokensPerSecond, "tok/s")) : QString("– tok/s"));
     m_ms->setText(has ? words(format::milliseconds(r.msPerStep)) + "/step" : QString("– ms/step"));
     m_loss->setText(std::isfinite(r.loss) ? QString("loss %1").arg(r.loss, 0, 'f', 3) : QString("loss –"));
-    const QString over = has ? QString("median of the last %1 steps").arg(r.overSteps) : QString("no steps yet");
+    const QString over = has          ? QString("median of the last %1 steps").arg(r.overSteps)
+                         : r.step > 0 ? QString("not known of these steps")  // an import whose log has no times
+                                      : QString("no steps yet");
     m_tokens->setToolTip("Tokens per second, " + over);
     m_ms->setToolTip("Time of a step, " + over);
     m_loss->setToolTip(

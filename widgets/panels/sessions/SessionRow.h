@@ -26,6 +26,7 @@ struct SessionRow {
     std::vector<std::pair<QString, QString>> config;
     QString host;                 // of another machine that trained it
     bool severalWorkers = false;  // trained it, and what each took is stored
+    bool isOfOneKind = true;      // one process made every step of it under the settings that it began with
     bool here = false;            // the live run of this window
 
     bool operator==(const SessionRow& other) const;

@@ -53,7 +53,8 @@ bool SessionRow::operator==(const SessionRow& other) const {
     return id == other.id && kind == other.kind && name == other.name && notes == other.notes && tags == other.tags && state == other.state &&
            why == other.why && startedUnixMs == other.startedUnixMs && steps == other.steps && same(msPerStep, other.msPerStep) &&
            same(tokensPerSecond, other.tokensPerSecond) && same(loss, other.loss) && same(validationLoss, other.validationLoss) &&
-           config == other.config && host == other.host && severalWorkers == other.severalWorkers && here == other.here;
+           config == other.config && host == other.host && severalWorkers == other.severalWorkers && isOfOneKind == other.isOfOneKind &&
+           here == other.here;
 }
 
 void SessionsModel::setRows(std::vector<SessionRow> rows) {

@@ -56,7 +56,7 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     m_empty->setContentsMargins(space(3), space(6), space(3), 0);
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_view);
-    m_demo = new QPushButton("Record two short demo sessions");
+    m_demo = new QPushButton("Record two demos");  // whole in the narrowest panel
     m_demo->setAutoDefault(false);
     m_demo->setToolTip("Ten seconds of the preset tiny-cpu on this machine, five with fusion off and five with it on; a run that is started ends it");
     m_nothing = new QWidget;

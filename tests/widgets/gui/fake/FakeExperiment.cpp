@@ -59,15 +59,18 @@ void FakeExperiment::work() {
     publish(Preparing{m_clock.now(), "reading the text", 0.5});
     if (!m_plan.failure.empty()) return end(RunState::Failed, m_plan.failure);
     publish(SessionStarted{m_recorder ? m_recorder->session() : 0, m_info, false});
-    publish(ExperimentBegan{.at = m_clock.now(),
-                            .configA = configToJson(m_request.a),
-                            .configB = configToJson(m_request.b),
-                            .question = questionKey(m_request.a, m_request.b, m_request.same, m_info->machine.value()),
-                            .same = m_request.same,
-                            .seed = m_request.seed,
-                            .budgetSeconds = m_request.budgetSeconds,
-                            .delta = m_request.delta,
-                            .comparison = comparisonNotes(m_request.a, m_request.b)});
+    publish(
+        ExperimentBegan{.at = m_clock.now(),
+                        .configA = configToJson(m_request.a),
+                        .configB = configToJson(m_request.b),
+                        .question = questionKey(m_request.a, m_request.b, m_request.same, m_info->machine.value(), m_request.from, m_request.init),
+                        .same = m_request.same,
+                        .seed = m_request.seed,
+                        .budgetSeconds = m_request.budgetSeconds,
+                        .delta = m_request.delta,
+                        .comparison = comparisonNotes(m_request.a, m_request.b),
+                        .from = m_request.from,
+                        .init = m_request.init});
     publish(StateChanged{m_clock.now(), 0, RunState::Running, {}});
     pilot();
     while (m_pairs + m_left < m_plan.pairs && !m_stop) pair(m_pairs + m_left);

@@ -14,6 +14,7 @@
 #include "app/workbench/diagnose/PeakMeter.h"
 #include "app/workbench/diagnose/TimeLook.h"
 #include "app/workbench/inference/MeasureForms.h"
+#include "app/workbench/text/PruneCheckpoint.h"
 #include "app/workbench/workers/WorkersForecast.h"
 #include "core/events/ConfigKeys.h"
 
@@ -26,6 +27,7 @@ RunConfig g_config;
 int g_looks = 0;
 std::set<std::thread::id> g_threads;
 FakeForms g_forms;
+FakePruned g_pruned;
 
 // Takes its time; an error when it was stopped or is to fail.
 Status take(const RunConfig& config, const std::atomic<bool>& cancelled) {
@@ -71,6 +73,7 @@ void setFakeLook(const FakeLook& look) {
     g_look = look;
     g_looks = 0;
     g_forms = {};
+    g_pruned = {};
 }
 
 std::string fakeLookedAt(const std::string& key) {
@@ -93,6 +96,27 @@ bool fakeLookWasHere() {
 FakeForms fakeForms() {
     std::lock_guard lock(g_mutex);
     return g_forms;
+}
+
+FakePruned fakePruned() {
+    std::lock_guard lock(g_mutex);
+    return g_pruned;
+}
+
+Result<PruneAnswer> pruneCheckpoint(const PruneRequest& request, const std::function<void(double)>& progress, const std::atomic<bool>& cancelled) {
+    {
+        std::lock_guard lock(g_mutex);
+        g_pruned = {request.evaluate.checkpoint, request.out, toString(request.scope), request.pattern, request.evaluate.data, request.sparsity};
+    }
+    progress(0.5);
+    if (auto taken = take(RunConfig{}, cancelled); !taken) return taken.error();
+    PruneAnswer answer;
+    answer.zeros = 300;
+    answer.weights = 1000;
+    answer.before.perplexity = 29.41;
+    answer.after.perplexity = 31.2;
+    answer.before.tokens = request.evaluate.tokens;
+    return answer;
 }
 
 // int8 is twice as fast for text; of int4 nothing is known when it was stopped.
@@ -147,10 +171,11 @@ Result<FormsAnswer> measureForms(const FormsRequest& request, const std::functio
     known.rounds = 24;
     known.timed = true;
     double change = 0.002;
-    for (const std::string& name : allPrunings()) {
+    for (const PruningPoint& point : prunedPoints()) {
         PrunedRow row;
-        row.name = name;
-        row.zeros = name == "2:4" ? 0.5 : std::stod(name) / 100;
+        row.name = point.name;
+        row.scope = point.scope;
+        row.zeros = point.scope.empty() ? 0.5 : point.share;
         row.perplexity = 29.41 * (1 + change);
         row.quality = {change, 0.9 * change, 1.1 * change};
         known.pruned.push_back(row);

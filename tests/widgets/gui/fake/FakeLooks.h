@@ -30,5 +30,11 @@ struct FakeForms {
     bool besideAPausedRun = false;
 };
 FakeForms fakeForms();
+// Of the newest pruned checkpoint that was asked for; "-" before the first.
+struct FakePruned {
+    std::string from = "-", out{}, scope{}, pattern{}, data{};
+    double sparsity = 0;
+};
+FakePruned fakePruned();
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "FakeWorkbench.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "core/events/Schedule.h"
@@ -77,6 +78,7 @@ RunSummary FakeRun::wait() {
     summary.msPerStepMedian = m_stepMs;
     summary.tokensPerSecond = 12 * 128 / (m_stepMs / 1000);
     summary.peakMemoryBytes = 412'000'000;
+    summary.lostCheckpoints = fakeLosesCheckpoints() ? 1 : 0;
     return summary;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/analysis/StudyHistory.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -27,8 +28,14 @@ FakeTune::FakeTune(TuneRequest request, const Machine& machine, ExperimentStart 
       m_request(std::move(request)) {}
 
 StudyBegan FakeTune::began() const {
-    return {
-        .kind = "tune", .title = "what is best here", .config = configToJson(m_request.config), .budgetSeconds = m_request.budgetSeconds, .legs = 1};
+    return {.kind = "tune",
+            .title = "what is best here",
+            .config = configToJson(m_request.config),
+            .question = tuneQuestion(m_request, session().machine),
+            .budgetSeconds = m_request.budgetSeconds,
+            .delta = m_request.delta,
+            .seed = m_request.seed,
+            .legs = 1};
 }
 
 LiveStudy::Outcome FakeTune::study() {
@@ -69,10 +76,12 @@ LiveStudy::Outcome FakeTune::study() {
         last.low = history.newest()->low;
         last.high = history.newest()->high;
         last.pairs = history.newest()->pairs;
+        last.loss = history.lossDifference();
         publish(last);
     };
     const auto outcome = measure({.a = m_request.config, .b = winner, .budgetSeconds = 20}, history, note);
     last.state = outcome.state == RunState::Finished ? study::kChosen : study::kRunning;
+    last.why = kOtherArithmetic;
     note();
     return outcome;
 }

@@ -27,6 +27,7 @@ std::atomic<int> g_estimateMs = 0;
 std::string g_refusal;
 FakeExperimentPlan g_experiment;
 std::atomic<bool> g_checkpoints = false;
+std::atomic<bool> g_lostCheckpoints = false;
 
 std::mutex g_asking;
 std::set<std::thread::id> g_askedOn;
@@ -133,6 +134,9 @@ public:
     }
 
     Result<std::unique_ptr<Run>> startTune(TuneRequest request, EventSink& sink) override {
+        auto whole = complete(request.config);
+        if (!whole) return whole.error();
+        request.config = std::move(*whole);
         auto run = std::make_unique<FakeTune>(
             std::move(request), m_machine,
             [this](ExperimentRequest experiment, EventSink& events) { return startExperiment(std::move(experiment), events); }, sink);
@@ -186,9 +190,12 @@ Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
 Result<TextAnswer> writeTexts(const TextRequest& request, const std::function<void(std::size_t, const std::string&, const TextSpeed&)>& onText,
                               const std::atomic<bool>&) {
     if (!g_checkpoints) return makeError(ErrorCode::NotFound, request.from + " is no checkpoint.");
-    onText(0, " out of", {});
-    onText(0, " out of " + request.from + ".", {});
-    return TextAnswer{{" out of " + request.from + "."}, {}};
+    const std::string text = " out of " + request.from + (request.dtype == "f32" ? "." : " as " + request.dtype + ".");
+    for (std::size_t i = 0; i < request.prompts.size(); ++i) {
+        onText(i, " out of", {});
+        onText(i, text, {});
+    }
+    return TextAnswer{std::vector<std::string>(request.prompts.size(), text), {}};
 }
 
 Result<ExportAnswer> exportModel(const ExportRequest& request, const std::atomic<bool>&) {
@@ -209,6 +216,12 @@ void setFakeRefusal(const std::string& sentence) {
 }
 void setFakeCheckpoints(bool have) {
     g_checkpoints = have;
+}
+void setFakeLostCheckpoints(bool lost) {
+    g_lostCheckpoints = lost;
+}
+bool fakeLosesCheckpoints() {
+    return g_lostCheckpoints;
 }
 void setFakeExperiment(const FakeExperimentPlan& plan) {
     g_experiment = plan;
@@ -332,6 +345,7 @@ SwitchCatalogue fakeCatalogue(const RunConfig&) {
 
 void initialiseEngine() {
     if (const char* ms = std::getenv("STEPSCOPE_FAKE_STEP_MS")) g_stepMs = std::atof(ms);
+    if (std::getenv("STEPSCOPE_FAKE_LOST") != nullptr) g_lostCheckpoints = true;
 }
 
 Status checkEnvironment() {

@@ -13,6 +13,9 @@ void setFakeEstimateMs(int ms);
 void setFakeRefusal(const std::string& sentence);
 // Whether sessions have a checkpoint of step 42, which writes " out of checkpoint-SESSION.".
 void setFakeCheckpoints(bool have);
+// Whether the checkpoint at the end of a run cannot be written.
+void setFakeLostCheckpoints(bool lost);
+bool fakeLosesCheckpoints();
 // How experiments started from now on go.
 struct FakeExperimentPlan {
     double ratio = 1.12;    // time of A / time of B

@@ -1,0 +1,95 @@
+#include "sessions/findings/Studies.h"
+
+#include <SQLiteCpp/Statement.h>
+
+#include <charconv>
+#include <set>
+#include <string_view>
+
+#include "core/events/Event.h"
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
+#include "sessions/Plausible.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kMostStudies = 1000;
+
+template <class E>
+std::string studyColumns() {
+    std::string names = "at_ns";
+    for (const auto& column : columnsOf<E>()) names += ", " + column;
+    return names;
+}
+
+// Of "session 3", which is what a ladder that goes on says of where it began; 0 of any other text.
+std::int64_t sessionOf(std::string_view words) {
+    constexpr std::string_view kBegin = "session ";
+    std::int64_t session = 0;
+    if (!words.starts_with(kBegin)) return 0;
+    words.remove_prefix(kBegin.size());
+    const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), session);
+    return problem == std::errc() && end == words.data() + words.size() ? session : 0;
+}
+
+}  // namespace
+
+Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, const std::string& question, std::int64_t besides) {
+    auto connection = openForReading(database);
+    if (!connection) return connection.error();
+    return guarded(database, [&]() -> Result<std::vector<EarlierStudy>> {
+        std::vector<EarlierStudy> all;
+        if (!*connection) return all;
+        std::set<std::int64_t> goneOnWith;
+        if (besides > 0) {
+            SQLite::Statement own(**connection, "SELECT resumed_from FROM sessions WHERE id = ?");
+            own.bind(1, besides);
+            if (own.executeStep()) goneOnWith.insert(sessionOf(own.getColumn(0).getString()));
+        }
+        SQLite::Statement asked(**connection,
+                                "SELECT e.session, s.started_unix_ms, s.resumed_from FROM studies e JOIN sessions s ON s.id = e.session"
+                                " WHERE e.question = ?1 AND s.deleted_unix_ms = 0 AND e.session <> ?2 AND (?2 = 0 OR"
+                                " (s.started_unix_ms, s.id) < (SELECT started_unix_ms, id FROM sessions WHERE id = ?2))"
+                                " ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?3");
+        asked.bind(1, question);
+        asked.bind(2, besides);
+        asked.bind(3, kMostStudies);
+        SQLite::Statement began(**connection, "SELECT " + studyColumns<StudyBegan>() + " FROM studies WHERE session = ? ORDER BY at_ns, seq LIMIT 1");
+        // Of each row the newest: SQLite takes the other columns from where the maximum is.
+        SQLite::Statement rows(**connection,
+                               "SELECT " + studyColumns<StudyRow>() + ", max(at_ns) FROM study_rows WHERE session = ? GROUP BY \"row\" LIMIT ?");
+        while (asked.executeStep()) {
+            EarlierStudy study;
+            study.session = asked.getColumn(0).getInt64();
+            study.startedUnixMs = asked.getColumn(1).getInt64();
+            goneOnWith.insert(sessionOf(asked.getColumn(2).getString()));
+            if (goneOnWith.contains(study.session)) continue;  // what went on with it began later, so it is listed before
+            began.reset();
+            began.bind(1, study.session);
+            if (!began.executeStep()) continue;
+            StudyBegan whatWasAsked;
+            RowReader first(began);
+            first("at_ns", whatWasAsked.at);
+            fields(first, whatWasAsked);
+            study.history.add(std::move(whatWasAsked));
+            rows.reset();
+            rows.bind(1, study.session);
+            rows.bind(2, kMostStudyRows);
+            while (rows.executeStep()) {
+                StudyRow row;
+                RowReader stored(rows);
+                stored("at_ns", row.at);
+                fields(stored, row);
+                checkPlausible(row);
+                study.history.add(std::move(row));
+            }
+            if (!studyHeadline(study.history).empty()) all.push_back(std::move(study));
+        }
+        return all;
+    });
+}
+
+}  // namespace stepscope

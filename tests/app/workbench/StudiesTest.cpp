@@ -1,0 +1,201 @@
+// Ladders and searches beside what they measure: what may race, what a ladder that goes on keeps and says of it, by what a study is found again, and
+// what a report for scripts holds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "TinyTraining.h"
+#include "app/workbench/experiments/ExperimentReports.h"
+#include "app/workbench/experiments/LiveTune.h"
+#include "app/workbench/experiments/StudyRequests.h"
+#include "app/workbench/reports/ReportJson.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
+#include "core/events/Presets.h"
+#include "core/experiment/LadderCourse.h"
+#include "sessions/record/Recorder.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kRacedVocabulary = 61;
+
+RunConfig withSetting(const Registry& registry, RunConfig config, const std::string& key, const std::string& value) {
+    EXPECT_TRUE(setKey(config, registry.catalogue(config, kRacedVocabulary), key, value)) << key << "=" << value;
+    return config;
+}
+
+TEST(ASearch, NoValueThatRacesChangesWhatIsLearntBesideTheBitsThatItIsComputedIn) {
+    Machine machine = testing::plainCpu();
+    machine.instructions = {"avx2", "avx512", "avx512_bf16", "amx_bf16"};
+    machine.gpus.push_back({.name = "a GPU", .memory = {80'000'000'000}, .computeMajor = 9, .computeMinor = 0});
+    const Registry registry(machine);
+    for (const char* device : {"cpu", "cuda:0"}) {
+        const RunConfig config = registry.complete(withSetting(registry, testing::tinyConfig(registry), "device", device)).value();
+        const RunPlan present = registry.plan(config, kRacedVocabulary).value();
+        int raced = 0;
+        for (const RaceKnob& knob : raceKnobs(registry.catalogue(config, kRacedVocabulary), config, /*sizes=*/false))
+            for (const std::string& value : knob.values) {
+                const auto other = registry.complete(withSetting(registry, config, knob.key, value));
+                if (!other) continue;  // it cannot be used here
+                const auto plan = registry.plan(*other, kRacedVocabulary);
+                if (!plan) continue;
+                EXPECT_EQ(whyLearnsOtherwise(*plan, present, false), "") << device << ": " << knob.key << "=" << value;
+                GptConfig shape = registry.modelShape(*plan, kRacedVocabulary);
+                shape.paddedVocabulary = registry.modelShape(present, kRacedVocabulary).paddedVocabulary;  // rows that stay zero
+                EXPECT_EQ(shape, registry.modelShape(present, kRacedVocabulary)) << knob.key << "=" << value;
+                ++raced;
+            }
+        EXPECT_GT(raced, 20) << device;
+    }
+}
+
+TEST(ASearch, LeavesMomentsInAnotherFormAndOtherSizesToThePersonWhateverIsSet) {
+    const Registry registry(testing::plainCpu());
+    const RunConfig usual = registry.complete(testing::tinyConfig(registry)).value();
+    const RunConfig small = registry.complete(withSetting(registry, usual, "optimizer", "8-bit")).value();
+    const RunConfig larger = registry.complete(withSetting(registry, usual, "batch-size", "7")).value();
+    const RunConfig bits = registry.complete(withSetting(registry, usual, "amp", "bf16")).value();
+    const auto plan = [&](const RunConfig& config) { return registry.plan(config, kRacedVocabulary).value(); };
+    EXPECT_NE(whyLearnsOtherwise(plan(small), plan(usual), true), "");
+    EXPECT_NE(whyLearnsOtherwise(plan(usual), plan(small), true), "") << "nor does it leave them where a person chose them";
+    EXPECT_NE(whyLearnsOtherwise(plan(larger), plan(usual), false), "");
+    EXPECT_EQ(whyLearnsOtherwise(plan(larger), plan(usual), true), "") << "sizes were allowed";
+    EXPECT_EQ(whyLearnsOtherwise(plan(bits), plan(usual), false), "") << "fewer bits race, and what wins says so";
+    EXPECT_FALSE(sameArithmetic(plan(bits), plan(usual)));
+}
+
+class StoredLadder : public ::testing::Test {
+protected:
+    StoredLadder() { clear(); }
+    ~StoredLadder() override { clear(); }
+    void clear() const {
+        for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(m_file.string() + part);
+    }
+    std::string database() const { return m_file.string(); }
+    // Of two rungs, the first of which is measured. why: what that row says.
+    std::int64_t store(const std::string& why = {}) {
+        SessionInfo info;
+        info.kind = SessionKind::Ladder;
+        info.name = "mine";
+        info.config = presetConfig("tiny-cpu").value();
+        info.machine = m_machine;
+        auto recorder = Recorder::open({.path = database()}, info).value();
+        recorder->publish(
+            StudyBegan{.at = {1}, .kind = "ladder", .title = "mine", .source = "- amp=bf16\n- fusion=step\n", .config = configToJson(*info.config)});
+        recorder->publish(StudyRow{.at = {2}, .row = 0, .role = study::kBottom, .state = study::kMeasured, .msPerStep = 20});
+        recorder->publish(StudyRow{.at = {3},
+                                   .row = 1,
+                                   .role = study::kRung,
+                                   .state = study::kMeasured,
+                                   .name = "amp=bf16",
+                                   .settings = "amp=bf16",
+                                   .why = why,
+                                   .outcome = "faster",
+                                   .ratio = 1.5,
+                                   .low = 1.4,
+                                   .high = 1.6,
+                                   .pairs = 12});
+        recorder->publish(
+            StudyRow{.at = {4}, .row = 2, .role = study::kRung, .state = study::kWaiting, .name = "fusion=step", .settings = "fusion=step"});
+        recorder->publish(StateChanged{{5}, 0, RunState::Stopped, {}});
+        const std::int64_t session = recorder->session();
+        EXPECT_TRUE(recorder->finish());
+        return session;
+    }
+
+    const std::filesystem::path m_file = std::filesystem::temp_directory_path() / ("stepscope-kept-rungs-" + std::to_string(::getpid()) + ".db");
+    Machine m_machine{.cpu = "A processor", .cores = 2, .stepscope = "0.9", .libtorch = "2.10.0"};
+};
+
+TEST_F(StoredLadder, ThatGoesOnSaysOfEachRowThatItKeepsWhichSessionMeasuredIt) {
+    const std::int64_t session = store();
+    const auto request = resumedLadder(database(), session, m_machine);
+    ASSERT_TRUE(request) << request.error().sentence;
+    ASSERT_EQ(request->kept.size(), 3u);
+    const std::string words = "Measured in session " + std::to_string(session) + ".";
+    EXPECT_EQ(request->kept[0].why, words) << "the bottom was measured with the first rung";
+    EXPECT_EQ(request->kept[1].why, words);
+    EXPECT_EQ(request->kept[2].why, "") << "which is to be measured";
+    LadderCourse course(request->ladder, {}, [](const RungSet&, const RungSet&) { return std::string(); });
+    course.restore(request->kept);
+    EXPECT_EQ(course.rows()[1].why, words) << "so does the table that goes on";
+}
+
+TEST_F(StoredLadder, MeasuredByAnotherVersionSaysWhich) {
+    const std::int64_t session = store();
+    Machine now = m_machine;
+    now.stepscope = "1.0";
+    const auto request = resumedLadder(database(), session, now);
+    ASSERT_TRUE(request) << request.error().sentence;
+    EXPECT_THAT(request->kept[1].why, ::testing::HasSubstr("by another version (Stepscope 0.9, LibTorch 2.10.0)"));
+}
+
+TEST_F(StoredLadder, ThatWentOnBeforeKeepsWhereItsRowsWereMeasuredFirst) {
+    // Session 3 measured it, with the versions of then; the session that is gone on with kept it.
+    const std::int64_t session = store("Measured in session 3. Too few pairs.");
+    Machine now = m_machine;
+    now.libtorch = "2.11.0";
+    const auto request = resumedLadder(database(), session, now);
+    ASSERT_TRUE(request) << request.error().sentence;
+    EXPECT_EQ(request->kept[1].why, "Measured in session 3 by another version (Stepscope 0.9, LibTorch 2.10.0). Too few pairs.");
+}
+
+TEST(LadderCourseHere, RowsThatHadNoTimeWaitForALargerBudgetAndOthersDoNot) {
+    Ladder ladder;
+    for (const char* value : {"off", "bf16", "fp16"}) ladder.rungs.push_back({.name = value, .settings = {{"amp", value}}, .reported = {}});
+    LadderCourse course(ladder, {}, [](const RungSet&, const RungSet&) { return std::string(); });
+    while (course.next(5000)) course.done(ExperimentHistory(), false);
+    const auto waiting = std::ranges::count_if(course.rows(), [](const StudyRow& row) { return waitsForBudget(row); });
+    EXPECT_EQ(waiting, 2) << "the top without its first and its second rung";
+    EXPECT_FALSE(waitsForBudget(StudyRow{.state = study::kSkipped, .why = "It changes nothing here."}));
+}
+
+TEST(AStudy, IsTheSameQuestionWhateverItsBudgetAndAnotherOnOtherGpusWithPairsOrAMemoryBound) {
+    const Machine one{.cpu = "A processor", .cores = 2};
+    Machine two = one;
+    two.gpus.push_back({.name = "One GPU"});
+    LadderRequest ladder;
+    ladder.ladder = parseLadder("- amp=bf16\n", "here", "mine").value();
+    ladder.config = presetConfig("tiny-cpu").value();
+    LadderRequest other = ladder;
+    other.budgetSeconds = 600;
+    other.seed = 7;
+    EXPECT_EQ(ladderQuestion(other, other.config, one), ladderQuestion(ladder, ladder.config, one));
+    EXPECT_NE(ladderQuestion(ladder, ladder.config, two), ladderQuestion(ladder, ladder.config, one));
+    other.pairs = true;
+    EXPECT_NE(ladderQuestion(other, other.config, one), ladderQuestion(ladder, ladder.config, one));
+    TuneRequest search;
+    search.config = ladder.config;
+    TuneRequest bounded = search;
+    bounded.budgetSeconds = 600;
+    EXPECT_EQ(tuneQuestion(bounded, one), tuneQuestion(search, one));
+    EXPECT_NE(tuneQuestion(search, two), tuneQuestion(search, one));
+    bounded.memory = Bytes{1'000'000'000};
+    EXPECT_NE(tuneQuestion(bounded, one), tuneQuestion(search, one));
+}
+
+TEST(AReportForScripts, NamesTheGpusTheMethodAndTheLaddersFile) {
+    StoredReport stored;
+    stored.study.emplace();
+    stored.study->add(StudyBegan{.kind = "ladder", .title = "mine"});
+    stored.studyFacts.machine.gpus.push_back({.name = "One GPU", .memory = {80}, .computeMajor = 9, .computeMinor = 0});
+    stored.studyFacts.machineKnown = true;
+    stored.studyFacts.ladderFile = "- amp=bf16\n";
+    stored.studyFacts.earlier = {"Session 4: the top is ×2."};
+    const json::Json ladder = json::ofReport(stored, 5);
+    EXPECT_EQ(ladder["machine"]["gpus"][0]["name"], "One GPU");
+    EXPECT_EQ(ladder["machine"]["gpus"][0]["compute"], "9.0");
+    EXPECT_EQ(ladder["ladder_file"], "- amp=bf16\n");
+    EXPECT_EQ(ladder["earlier"][0], "Session 4: the top is ×2.");
+    EXPECT_THAT(ladder["method"].get<std::string>(), ::testing::HasSubstr("self-normalised"));
+    StoredReport experiment;
+    experiment.history.add(ExperimentBegan{.configA = "{}", .configB = "{}"});
+    EXPECT_THAT(json::ofReport(experiment, 0)["method"].get<std::string>(), ::testing::HasSubstr("self-normalised"));
+}
+
+}  // namespace
+}  // namespace stepscope
