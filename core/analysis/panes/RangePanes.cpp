@@ -202,24 +202,8 @@ RangePanes PanesReader::finish(Growing& growing) {
     for (auto& row : growing.operations.rows(SummaryBy::Operation, SummarySort::Self))
         panes.operations.push_back({row, placeOf(row.name, false), growing.forms.typeOf(row.name), row.own ? growing.forms.threadsOf(row.name) : 1,
                                     growing.forms.formatsOf(row.name)});
-    struct Fill {
-        std::string phase;
-        std::int64_t heaviest = -1, delay = 0, launched = 0;
-        double blocks = 0, occupancy = 0, known = 0;
-    };
-    std::map<std::string, Fill> fills;
+    const auto facts = kernelFacts(growing.devices);
     for (const auto& [rank, device] : growing.devices) {
-        for (const KernelRow& row : device.kernels()) {
-            Fill& fill = fills[row.name];
-            if (row.total.ns > fill.heaviest) fill.heaviest = row.total.ns, fill.phase = row.phase;
-            fill.delay += row.launchDelay.ns;
-            fill.launched += row.launched;
-            if (row.occupancy < 0) continue;
-            const auto weight = static_cast<double>(std::max<std::int64_t>(1, row.total.ns));
-            fill.blocks += row.blocksPerMultiprocessor * weight;
-            fill.occupancy += row.occupancy * weight;
-            fill.known += weight;
-        }
         std::map<std::pair<std::int64_t, std::int64_t>, StreamLaunches> launches;
         for (const auto& one : device.launches()) launches[{one.device, one.stream}] = one;
         for (const auto& time : device.streams()) panes.streams.push_back({rank, time, launches[{time.device, time.stream}]});
@@ -227,12 +211,12 @@ RangePanes PanesReader::finish(Growing& growing) {
     }
     for (auto& row : growing.kernels.rows(SummarySort::Total)) {
         PaneKernel kernel{.row = row, .longest = placeOf(row.name, true)};
-        if (const auto found = fills.find(row.name); found != fills.end() && row.kind == SliceKind::Kernel) {
-            const Fill& fill = found->second;
-            kernel.phase = fill.phase;
-            kernel.launched = fill.launched;
-            kernel.launchDelay.ns = fill.launched > 0 ? fill.delay / fill.launched : 0;
-            if (fill.known > 0) kernel.blocksPerMultiprocessor = fill.blocks / fill.known, kernel.occupancy = fill.occupancy / fill.known;
+        if (const auto found = facts.find(row.name); found != facts.end() && row.kind == SliceKind::Kernel) {
+            const KernelFacts& of = found->second;
+            kernel.phase = of.phase;
+            kernel.launched = of.launched;
+            kernel.launchDelay = of.launchDelay;
+            if (of.occupancy >= 0) kernel.blocksPerMultiprocessor = of.blocksPerMultiprocessor, kernel.occupancy = of.occupancy;
         }
         panes.kernels.push_back(std::move(kernel));
     }
