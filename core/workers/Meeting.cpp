@@ -27,8 +27,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kPolls{20}, kLooksAgain{50};
-// How long one that keeps the store stays for those who are still to read why all end; how long a thread may take to hear that time is up.
-constexpr milliseconds kTells{1'800}, kMayLinger{2'000};
+// How long one stays at the store for those who are still to come and read why all end; how long a thread may take to hear that time is up.
+constexpr milliseconds kTells{5'000}, kMayLinger{2'000};
 constexpr std::size_t kMostSaid = 2000;  // bytes of a sentence of another worker's
 
 // Keys of the store.
@@ -178,10 +178,14 @@ private:
         if (!store.check({kNever})) return;
         const std::string why = printable(firstBytes(store.get_to_str(kNever), kMostSaid));
         store.add(kHeard, 1);
-        // With the one that keeps the store it goes.
+        // With the one that keeps the store it goes, and a file that nobody holds any more is a left-over to whoever comes then.
+        const bool keeps = opensStore(m_place) || !m_place.file.empty();
         const auto until = steady_clock::now() + kTells;
-        while (opensStore(m_place) && store.add(kHeard, 0) < store.add(kCame, 0) && steady_clock::now() < until && !m_stop)
-            std::this_thread::sleep_for(kPolls);
+        const auto somebodyIsToHear = [&] {
+            const std::int64_t came = store.add(kCame, 0);
+            return came < m_place.size || store.add(kHeard, 0) < came;
+        };
+        while (keeps && somebodyIsToHear() && steady_clock::now() < until && !m_stop) std::this_thread::sleep_for(kPolls);
         throw NotJoined(makeError(ErrorCode::BadInput, why));
     }
 

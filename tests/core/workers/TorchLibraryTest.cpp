@@ -38,12 +38,14 @@ TEST(TorchLibrary, OneVersionOfOtherSourcesIsRefusedWhereBothSayTheirs) {
     EXPECT_TRUE(sameTorch(kOne, kOne));
 }
 
-// another_torch says of itself what another library would.
+// another_torch says of itself what another library would; a sanitizer would want to be loaded before it.
 TEST(TorchLibrary, AWorkerThatHasLoadedAnotherOneEndsBeforeItMeetsAnybody) {
-    FILE* pipe = popen(fmt::format("RANK=0 WORLD_SIZE=2 STEPSCOPE_WORKERS_FILE=/nowhere/meet timeout 60 env LD_PRELOAD={} {} all 2>&1",
-                                   STEPSCOPE_ANOTHER_TORCH, STEPSCOPE_WORKER_PEER)
-                           .c_str(),
-                       "r");
+    FILE* pipe = popen(
+        fmt::format(
+            "RANK=0 WORLD_SIZE=2 STEPSCOPE_WORKERS_FILE=/nowhere/meet timeout 60 env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD={} {} all 2>&1",
+            STEPSCOPE_ANOTHER_TORCH, STEPSCOPE_WORKER_PEER)
+            .c_str(),
+        "r");
     std::string said;
     std::array<char, 4096> buffer{};
     while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) said += buffer.data();
