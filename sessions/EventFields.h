@@ -112,6 +112,7 @@ void fields(auto& io, Like<DeviceSample> auto& e) {
     io("cpu_temperature_c", e.cpuTemperatureC);
     io("cpu_power_w", e.cpuPowerW);
     io("cpu_energy_j", e.cpuEnergyJ);
+    io("throttled_pct", e.throttledPct);
 }
 
 template <>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kFewSteps = 30;  // fewer tell little of a median
 constexpr double kOthersPoints = 10;   // of the processors, between the two
-constexpr double kStealPoints = 5;
+constexpr double kStealPoints = 5, kThrottledPoints = 5;
 constexpr double kClockShare = 0.05;  // of the higher median clock
 const std::set<std::string> kDataKeys{"data", "tokenizer", "validation-fraction", "validation", "separator", "vocabulary"};
 const std::set<std::string> kModelKeys{"layers", "heads", "width"};
@@ -72,6 +72,10 @@ void lookAtMachines(const StoredRun& a, const StoredRun& b, std::vector<Reason>&
     if (apart(a.stealPct, b.stealPct, kStealPoints, shareA, shareB))
         reasons.push_back(
             {25, fmt::format("the host of this virtual machine took {:.0f} % of the time during one and {:.0f} % during the other", shareA, shareB)});
+    if (apart(a.throttledPct, b.throttledPct, kThrottledPoints, shareA, shareB))
+        reasons.push_back(
+            {25, fmt::format("throttled: a quota stopped the threads in {:.0f} % of its periods during one and in {:.0f} % during the other", shareA,
+                             shareB)});
     const auto throttled = [&](const char* who, const std::vector<double>& ofA, const std::vector<double>& ofB) {
         const std::vector<double> clockA = known(ofA), clockB = known(ofB);
         if (clockA.empty() || clockB.empty()) return;
@@ -104,6 +108,7 @@ void addEvent(StoredRun& run, const Event& event) {
     } else if (const auto* sample = std::get_if<DeviceSample>(&event)) {
         run.othersPct.push_back(sample->othersPct);
         run.stealPct.push_back(sample->stealPct);
+        run.throttledPct.push_back(sample->throttledPct);
         run.gpuClockMhz.push_back(sample->gpuClockMhz);
         run.cpuClockMhz.push_back(sample->cpuClockMhz);
     } else if (const auto* validation = std::get_if<ValidationDone>(&event)) {

@@ -30,7 +30,7 @@ struct StoredRun {
     std::shared_ptr<const SessionInfo> info;          // null: not known
     std::vector<double> ms, seconds, tokens, losses;  // by step: its time, its end since the beginning, tokens trained so far, loss (may be unknown)
     std::vector<double> steadyMs, steadyMsPerToken;   // of steps that tell its speed: not the first 3, none that something else disturbed
-    std::vector<double> othersPct, stealPct, gpuClockMhz, cpuClockMhz;
+    std::vector<double> othersPct, stealPct, throttledPct, gpuClockMhz, cpuClockMhz;
     double peakBytes = kUnknown, validationLoss = kUnknown;
     std::int64_t flips = 0;
     FlippedValues flipped{};

@@ -120,6 +120,7 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
     m_device.cpuPct.append(event.cpuPct);
     m_device.othersPct.append(event.othersPct);
     m_device.stealPct.append(event.stealPct);
+    m_device.throttledPct.append(event.throttledPct);
     m_device.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
     m_device.availableBytes.append(event.availableBytes > 0 ? static_cast<double>(event.availableBytes) : kUnknown);
     m_device.gpuPct.append(event.gpuPct);

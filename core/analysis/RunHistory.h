@@ -41,7 +41,7 @@ struct StepColumns {
 
 struct DeviceColumns {
     std::vector<RunPlace> place;
-    Column cpuPct, othersPct, stealPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, cpuPowerW, gpuPowerW;
+    Column cpuPct, othersPct, stealPct, throttledPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, cpuPowerW, gpuPowerW;
 };
 
 struct ValidationPoint {

@@ -23,8 +23,8 @@ void cutSteps(StepColumns& steps, std::size_t rows) {
 
 void cutDevice(DeviceColumns& device, std::size_t rows) {
     device.place.resize(rows);
-    for (Column* column : {&device.cpuPct, &device.othersPct, &device.stealPct, &device.residentBytes, &device.availableBytes, &device.gpuPct,
-                           &device.gpuMemoryBytes, &device.cpuPowerW, &device.gpuPowerW})
+    for (Column* column : {&device.cpuPct, &device.othersPct, &device.stealPct, &device.throttledPct, &device.residentBytes, &device.availableBytes,
+                           &device.gpuPct, &device.gpuMemoryBytes, &device.cpuPowerW, &device.gpuPowerW})
         column->cut(rows);
 }
 

@@ -79,6 +79,7 @@ struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     double cpuClockMhz = kUnknown, cpuTemperatureC = kUnknown;  // of the processors that it may use, on average; of their hottest sensor
     // Of whole processors, for all programs on them: watts since the sample before, joules since sampling began.
     double cpuPowerW = kUnknown, cpuEnergyJ = kUnknown;
+    double throttledPct = kUnknown;  // of the periods of its control group's quota since the sample before: in which threads were stopped
 };
 
 enum class LogLevel { Info, Warning, Error };

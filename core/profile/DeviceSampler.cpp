@@ -39,6 +39,7 @@ DeviceSampler::~DeviceSampler() = default;
 void DeviceSampler::sample(const std::stop_token& stop) {
     const std::vector<int> processors = usableProcessors();
     const ProcessorSensors sensors(processors);
+    CpuQuota quota;
     std::int64_t cpuBefore = processCpuNs();
     auto timesBefore = processorTimes(processors);
     TimeNs before = m_clock.now();
@@ -58,6 +59,7 @@ void DeviceSampler::sample(const std::stop_token& stop) {
                 taken.othersPct = shares->othersPct;
                 taken.stealPct = shares->stealPct;
             }
+        if (const auto throttled = quota.throttledPct()) taken.throttledPct = *throttled;
         taken.residentBytes = residentMemory().count;
         taken.availableBytes = availableMemory().count;
         const ProcessorState state = sensors.read();

@@ -80,6 +80,7 @@ void addSample(Teller& tell, const DeviceSample& e) {
     tell.add("cpu_temperature_c", e.cpuTemperatureC);
     tell.add("cpu_power_w", e.cpuPowerW);
     tell.add("cpu_energy_j", e.cpuEnergyJ);
+    tell.add("throttled_pct", e.throttledPct);
 }
 
 void add(Teller& tell, const Event& event) {
@@ -141,9 +142,10 @@ Result<bool> hasSteps(SessionReader& reader, std::int64_t session) {
 
 bool isOfMachine(std::string_view metric) {
     // As addSample and RecorderWaited name them.
-    static constexpr std::array kOfMachine{"cpu_pct",       "sampled_resident_bytes", "available_bytes", "gpu_pct",      "gpu_memory_bytes",
-                                           "gpu_power_w",   "gpu_temperature_c",      "gpu_clock_mhz",   "others_pct",   "steal_pct",
-                                           "cpu_clock_mhz", "cpu_temperature_c",      "cpu_power_w",     "cpu_energy_j", "recorder_waited_ms"};
+    static constexpr std::array kOfMachine{"cpu_pct",           "sampled_resident_bytes", "available_bytes", "gpu_pct",      "gpu_memory_bytes",
+                                           "gpu_power_w",       "gpu_temperature_c",      "gpu_clock_mhz",   "others_pct",   "steal_pct",
+                                           "cpu_clock_mhz",     "cpu_temperature_c",      "cpu_power_w",     "cpu_energy_j", "throttled_pct",
+                                           "recorder_waited_ms"};
     return std::ranges::find(kOfMachine, metric) != kOfMachine.end();
 }
 

@@ -30,6 +30,7 @@ std::string tensorBoardTag(const std::string& metric) {
                                                           {"cpu_pct", "machine/cpu_pct"},
                                                           {"others_pct", "machine/others_pct"},
                                                           {"steal_pct", "machine/steal_pct"},
+                                                          {"throttled_pct", "machine/throttled_pct"},
                                                           {"cpu_clock_mhz", "machine/cpu_clock_mhz"},
                                                           {"cpu_temperature_c", "machine/cpu_temperature_c"},
                                                           {"cpu_power_w", "machine/cpu_power_w"},

@@ -204,6 +204,7 @@ constexpr std::array kMetrics = std::to_array<StoredMetric>({{"cpu_pct", "%", fa
                                                              {"available_bytes", "B", false},
                                                              {"others_pct", "%", false},
                                                              {"steal_pct", "%", false},
+                                                             {"throttled_pct", "%", false},
                                                              {"cpu_clock_mhz", "MHz", false},
                                                              {"cpu_temperature_c", "°C", false},
                                                              {"cpu_power_w", "W", false},

@@ -10,8 +10,8 @@ namespace stepscope {
 namespace {
 
 const QString kCpu = QStringLiteral("CPU"), kGpu = QStringLiteral("GPU"), kOthers = QStringLiteral("others"), kHost = QStringLiteral("host"),
-              kResident = QStringLiteral("resident"), kFaults = QStringLiteral("page faults a step"), kCpuPower = QStringLiteral("CPU power"),
-              kGpuPower = QStringLiteral("GPU power");
+              kQuota = QStringLiteral("quota"), kResident = QStringLiteral("resident"), kFaults = QStringLiteral("page faults a step"),
+              kCpuPower = QStringLiteral("CPU power"), kGpuPower = QStringLiteral("GPU power");
 
 ValueTable sampleTable(const RunHistory& history, QStringList names, std::function<double(std::size_t, std::size_t)> at) {
     const DeviceColumns& device = history.device();
@@ -29,11 +29,10 @@ QString whyNoSamples(const ChartContent& content, const DrawRequest& request) {
 }
 
 // Drawn only where it was ever worth a line: on most machines the host takes nothing.
-bool isStolenFrom(const DrawRequest& request) {
+bool isWorthALine(const Column& column) {
     constexpr double kWorthSaying = 1;  // per cent
-    const Column& steal = request.history->device().stealPct;
-    const auto extremes = steal.extremes(0, steal.size());
-    return extremes.any && steal[extremes.high] >= kWorthSaying;
+    const auto extremes = column.extremes(0, column.size());
+    return extremes.any && column[extremes.high] >= kWorthSaying;
 }
 
 bool knows(const Column& column) {
@@ -50,7 +49,10 @@ public:
     QString help() const override {
         return QStringLiteral(
             "Of the time of all cores that this process may use: what it takes itself, what every other process takes, and what the host of a "
-            "virtual machine gives to others. And of the GPU where there is one. Dotted, on the right axis: the power that the processors take "
+            "virtual machine gives to others. And of the GPU where there is one. Dashed where it ever happens: in which share of the periods of a "
+            "control "
+            "group's quota (a container's limit of processors) the threads were stopped. Dotted, on the right axis: the power that the processors "
+            "take "
             "for all programs together (RAPL), and that of the GPU. Sampled every half second.");
     }
     QString helpHere(const DrawRequest& request) const override {
@@ -69,6 +71,7 @@ public:
             m_gpu = canvas.addLine();
             m_others = canvas.addLine();
             m_steal = canvas.addLine();
+            m_throttled = canvas.addLine();
             m_cpuPower = canvas.addLine();
             m_gpuPower = canvas.addLine();
             m_made = true;
@@ -86,7 +89,8 @@ public:
         set(m_cpu, shown(kCpu, &DeviceColumns::cpuPct), {request.colour(SeriesRole::Cpu), 1.5});
         set(m_gpu, shown(kGpu, &DeviceColumns::gpuPct), {request.colour(SeriesRole::Gpu), 1.5, Qt::DashLine});
         set(m_others, shown(kOthers, &DeviceColumns::othersPct), {request.colour(SeriesRole::OtherProcesses), 1.2});
-        const bool stolen = device != nullptr && isStolenFrom(request);
+        const bool stolen = device != nullptr && isWorthALine(device->stealPct), stopped = device != nullptr && isWorthALine(device->throttledPct);
+        set(m_throttled, stopped ? shown(kQuota, &DeviceColumns::throttledPct) : nullptr, {request.colour(SeriesRole::Steal), 1.2, Qt::DashLine});
         set(m_steal, stolen ? shown(kHost, &DeviceColumns::stealPct) : nullptr, {request.colour(SeriesRole::Steal), 1.2, Qt::DotLine});
         fillPower(canvas, request, shown(kCpuPower, &DeviceColumns::cpuPowerW), shown(kGpuPower, &DeviceColumns::gpuPowerW));
         return y;
@@ -112,7 +116,8 @@ public:
         };
         items[0].value = value(device.cpuPct, Quantity::Percent);
         if (knows(device.othersPct)) add(LegendItem::Mark::Line, SeriesRole::OtherProcesses, kOthers, device.othersPct);
-        if (isStolenFrom(request)) add(LegendItem::Mark::Dotted, SeriesRole::Steal, kHost, device.stealPct);
+        if (isWorthALine(device.stealPct)) add(LegendItem::Mark::Dotted, SeriesRole::Steal, kHost, device.stealPct);
+        if (isWorthALine(device.throttledPct)) add(LegendItem::Mark::Dashed, SeriesRole::Steal, kQuota, device.throttledPct);
         if (hasGpu(request)) add(LegendItem::Mark::Dashed, SeriesRole::Gpu, kGpu, device.gpuPct);
         if (knows(device.cpuPowerW)) add(LegendItem::Mark::Dotted, SeriesRole::Cpu, kCpuPower, device.cpuPowerW, Quantity::Watts);
         if (knows(device.gpuPowerW)) add(LegendItem::Mark::Dotted, SeriesRole::Gpu, kGpuPower, device.gpuPowerW, Quantity::Watts);
@@ -131,7 +136,8 @@ public:
         add(kCpu, device.cpuPct, SeriesRole::Cpu);
         add(kGpu, device.gpuPct, SeriesRole::Gpu);
         add(kOthers, device.othersPct, SeriesRole::OtherProcesses);
-        if (isStolenFrom(request)) add(kHost, device.stealPct, SeriesRole::Steal);
+        if (isWorthALine(device.stealPct)) add(kHost, device.stealPct, SeriesRole::Steal);
+        if (isWorthALine(device.throttledPct)) add(kQuota, device.throttledPct, SeriesRole::Steal);
         const auto addPower = [&](const QString& series, const Column& column, SeriesRole role) {
             if (m_right && request.shows(series)) dots.push_back({x, m_y.fromShare(m_right->scale.toShare(column[*sample])), request.colour(role)});
         };
@@ -142,14 +148,15 @@ public:
 
     ValueTable values(const RunHistory& history) const override {
         const DeviceColumns& device = history.device();
-        return sampleTable(history,
-                           {QStringLiteral("cpu_percent"), QStringLiteral("gpu_percent"), QStringLiteral("others_percent"),
-                            QStringLiteral("steal_percent"), QStringLiteral("cpu_power_w"), QStringLiteral("gpu_power_w")},
-                           [&device](std::size_t column, std::size_t row) {
-                               const std::array<const Column*, 6> columns{&device.cpuPct,   &device.gpuPct,    &device.othersPct,
-                                                                          &device.stealPct, &device.cpuPowerW, &device.gpuPowerW};
-                               return (*columns[column])[row];
-                           });
+        return sampleTable(
+            history,
+            {QStringLiteral("cpu_percent"), QStringLiteral("gpu_percent"), QStringLiteral("others_percent"), QStringLiteral("steal_percent"),
+             QStringLiteral("cpu_power_w"), QStringLiteral("gpu_power_w"), QStringLiteral("throttled_percent")},
+            [&device](std::size_t column, std::size_t row) {
+                const std::array<const Column*, 7> columns{&device.cpuPct,    &device.gpuPct,    &device.othersPct,   &device.stealPct,
+                                                           &device.cpuPowerW, &device.gpuPowerW, &device.throttledPct};
+                return (*columns[column])[row];
+            });
     }
 
 private:
@@ -173,7 +180,7 @@ private:
     }
 
     bool m_made = false;
-    ChartCanvas::Shape m_cpu = 0, m_gpu = 0, m_others = 0, m_steal = 0, m_cpuPower = 0, m_gpuPower = 0;
+    ChartCanvas::Shape m_cpu = 0, m_gpu = 0, m_others = 0, m_steal = 0, m_throttled = 0, m_cpuPower = 0, m_gpuPower = 0;
     Scale m_y;
     std::optional<RightAxis> m_right;
 };

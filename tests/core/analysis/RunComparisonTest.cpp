@@ -27,7 +27,7 @@ std::shared_ptr<SessionInfo> infoOf(std::int64_t layers = 4) {
 struct Made {
     std::shared_ptr<SessionInfo> info = infoOf();
     int steps = 200;
-    double ms = 10, others = 1, steal = 0, clock = kUnknown, processorClock = kUnknown;
+    double ms = 10, others = 1, steal = 0, throttled = kUnknown, clock = kUnknown, processorClock = kUnknown;
     bool flipped = false;
     std::int64_t tokens = 1000;
 };
@@ -45,8 +45,12 @@ std::vector<Event> eventsOf(const Made& made) {
         done.peakBytes = 1e6 + step;
         events.emplace_back(done);
         if (step % 20 == 0)
-            events.emplace_back(DeviceSample{
-                .at = done.at, .gpuClockMhz = made.clock, .othersPct = made.others, .stealPct = made.steal, .cpuClockMhz = made.processorClock});
+            events.emplace_back(DeviceSample{.at = done.at,
+                                             .gpuClockMhz = made.clock,
+                                             .othersPct = made.others,
+                                             .stealPct = made.steal,
+                                             .cpuClockMhz = made.processorClock,
+                                             .throttledPct = made.throttled});
         if (made.flipped && step == 50) events.emplace_back(SwitchApplied{step, done.at, "amp", std::string("off"), std::string("bf16"), ""});
     }
     events.emplace_back(ValidationDone{made.steps, {}, {}, 3.5});
@@ -141,6 +145,9 @@ TEST(RunComparison, EveryReasonIsNamedAndCosts) {
     EXPECT_THAT(comparabilityOf(runOf({.clock = 1800}), runOf({.clock = 1790})).reasons, Each(Not(HasSubstr("throttled"))));
     const Comparability warm = comparabilityOf(runOf({.processorClock = 3600}), runOf({.processorClock = 2900}));
     EXPECT_THAT(warm.reasons, Contains(HasSubstr("throttled: the processors ran at 3600 MHz during one and at 2900 MHz during the other")));
+    EXPECT_THAT(comparabilityOf(runOf({.throttled = 1}), runOf({.throttled = 30})).reasons,
+                Contains(HasSubstr("a quota stopped the threads in 1 % of its periods during one and in 30 % during the other")));
+    EXPECT_THAT(comparabilityOf(runOf(), runOf({.throttled = 30})).reasons, Each(Not(HasSubstr("quota")))) << "of one of them it is not known";
     const Comparability onGpu = comparabilityOf(runOf({.clock = 1800, .processorClock = 3600}), runOf({.clock = 1800, .processorClock = 800}));
     EXPECT_THAT(onGpu.reasons, Each(Not(HasSubstr("throttled")))) << "a processor that waits for a GPU slows down";
 }

@@ -117,6 +117,7 @@ std::string textOf(const RunHistory& history) {
                                  &history.device().cpuPct,
                                  &history.device().othersPct,
                                  &history.device().stealPct,
+                                 &history.device().throttledPct,
                                  &history.device().residentBytes,
                                  &history.device().availableBytes,
                                  &history.device().gpuPct,

@@ -149,7 +149,8 @@ TEST_F(QuerySources, StoredReadingsAreARowAValueAndThoseThatAreUnknownNone) {
     record({}, {one, other});
     damaged(
         "UPDATE device_samples SET gpu_pct = NULL, gpu_memory_bytes = NULL, gpu_power_w = 300.5, gpu_temperature_c = NULL, gpu_clock_mhz = NULL, "
-        "others_pct = NULL, steal_pct = NULL, cpu_clock_mhz = NULL, cpu_temperature_c = NULL, cpu_power_w = 41.5, cpu_energy_j = NULL WHERE at_ns = "
+        "others_pct = NULL, steal_pct = NULL, throttled_pct = NULL, cpu_clock_mhz = NULL, cpu_temperature_c = NULL, cpu_power_w = 41.5, cpu_energy_j "
+        "= NULL WHERE at_ns = "
         "1000");
     EXPECT_EQ(text("SELECT name, value, unit, device FROM sample WHERE at_ns = 1000"),
               "cpu_pct|50r|%|NULL\nresident_bytes|1|B|NULL\navailable_bytes|2|B|NULL\ncpu_power_w|41.5r|W|NULL\ngpu_power_w|300.5r|W|0\n");

@@ -118,6 +118,12 @@ TEST(ChartContent, UtilisationNamesTheCoresAndOnlyWhatWasSeen) {
     EXPECT_EQ(itemOf(items, "host")->value, "–") << "not known at that time";
     EXPECT_EQ(itemOf(content->legend(request, 3), "host")->value, "12\u202F%");
     EXPECT_EQ(itemOf(content->legend(request, 3), "GPU")->value, "80\u202F%");
+    EXPECT_EQ(itemOf(content->legend(request, 3), "quota"), nullptr) << "no quota ever held it up";
+    sample.at = TimeNs::fromSeconds(3);
+    sample.throttledPct = 25;
+    history.append(sample);
+    ASSERT_NE(itemOf(content->legend(request, std::nullopt), "quota"), nullptr);
+    EXPECT_EQ(itemOf(content->legend(request, std::nullopt), "quota")->value, "25\u202F%");
 }
 
 TEST(ChartContent, PowerStandsOnTheRightAxisOrTheHelpSaysWhyThereIsNone) {
@@ -166,7 +172,7 @@ TEST(ChartContent, PowerStandsOnTheRightAxisOrTheHelpSaysWhyThereIsNone) {
     ASSERT_TRUE(content->rightAxis());
     EXPECT_LT(content->rightAxis()->scale.high, 200) << "what is hidden does not press the other flat";
     const ValueTable values = content->values(history);
-    ASSERT_EQ(values.names.size(), 6);
+    ASSERT_EQ(values.names.size(), 7);
     EXPECT_EQ(values.names[4], "cpu_power_w");
     EXPECT_EQ(values.at(4, 1), 80);
     EXPECT_TRUE(std::isnan(values.at(5, 0)));
