@@ -182,10 +182,10 @@ Result<TrainerSetup> LiveRun::prepare() {
                                  : m_request.config.threads > 0 ? m_request.config.threads
                                                                 : cores;
     at::set_num_threads(static_cast<int>(threads));
-    auto batches = openData().about(Subject::Kind::Data, m_request.config.data);
+    auto batches = openDataTogether();
     if (!batches) return batches.error();
     host_memory::refreshBudget();  // the data took their part
-    if (auto fits = forecast((*batches)->corpus().vocabulary); !fits) return fits.error();
+    if (auto fits = forecast((*batches)->corpus()); !fits) return fits.error();
     m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
     const Corpus& corpus = (*batches)->corpus();
     auto start = startingState(m_request, m_registry->modelShape(m_plan, corpus.vocabulary), corpus, threads);
@@ -212,13 +212,12 @@ Result<TrainerSetup> LiveRun::prepare() {
         if (m_recorder) return m_recorder->blocked();
         return m_request.keeper != nullptr && m_request.keeper->blocked();
     };
-    setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) -> Status {
+    const DataIds ids(setup.state.config.vocabulary, corpus.tokens->size());
+    setup.fits = [this, ids](const RunPlan& from, const RunPlan& to) -> Status {
         if (const std::string why = m_workers ? whyNotShared(to) : ""; !why.empty()) return makeError(ErrorCode::Unsupported, why);
-        return checkMemoryOfFlip(*m_registry, from, to, vocabulary);
+        return checkMemoryOfFlip(*m_registry, from, to, ids);
     };
-    setup.fitsBeside = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& a, const RunPlan& b) {
-        return checkMemoryOfTurns(*m_registry, a, b, vocabulary);
-    };
+    setup.fitsBeside = [this, ids](const RunPlan& a, const RunPlan& b) { return checkMemoryOfTurns(*m_registry, a, b, ids); };
     if (m_workers) setup.others = &m_workers->parallel();
     setup.stopIsAsked = [this] { return m_cancelled.load(); };
     setup.commandsBefore = [this](std::int64_t step) { return m_scheduled.before(step); };
@@ -243,7 +242,10 @@ Result<TrainerSetup> LiveRun::prepare() {
     }
     if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;
-    if (m_recorder && goesOn()) setup.cameFrom = m_restart->checkpoint;
+    if (m_recorder && goesOn()) {
+        setup.cameFrom = m_restart->checkpoint;
+        setup.validated = validatedBefore();
+    }
     return setup;
 }
 
@@ -269,7 +271,23 @@ Status LiveRun::takeUp(Restart restart) {
     return {};
 }
 
-Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
+// Where there are others, each in its turn.
+Result<std::shared_ptr<const BatchSource>> LiveRun::openDataTogether() {
+    const auto open = [this](const std::atomic<bool>& stop) { return openData(stop).about(Subject::Kind::Data, m_request.config.data); };
+    if (!m_workers) return open(m_cancelled);
+    m_tee.publish(Preparing{m_clock.now(), "preparing the data with the other workers", kUnknown});
+    std::shared_ptr<const BatchSource> batches;
+    const Status opened = m_workers->openInTurn(m_request.config, m_cancelled, [&](const std::atomic<bool>& stop) -> Status {
+        auto own = open(stop);
+        if (!own) return own.error();
+        batches = std::move(*own);
+        return {};
+    });
+    if (!opened) return opened.error();
+    return batches;
+}
+
+Result<std::shared_ptr<const BatchSource>> LiveRun::openData(const std::atomic<bool>& stop) {
     const RunConfig& config = m_request.config;
     auto tokenizer = tokenizerOfStart(m_request);
     if (!tokenizer) return tokenizer.error();
@@ -290,18 +308,28 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
         [this](const std::string& what, double fraction) {
             m_tee.publish(Preparing{m_clock.now(), what, fraction});
         },
-        m_cancelled);
+        stop);
     if (!corpus) return corpus.error();
     auto batches = std::make_shared<BatchSource>(std::move(*corpus));
     if (auto good = batches->accepts(m_plan); !good) return good.error();
     return std::shared_ptr<const BatchSource>(std::move(batches));
 }
 
-// Once more, now that it is known how many ids the data have.
-Status LiveRun::forecast(std::int64_t vocabulary) {
-    const Workbench::Estimate needed = estimateMemory(*m_registry, m_plan, vocabulary);
+// Once more, now that it is known which ids the data have, and how many.
+Status LiveRun::forecast(const Corpus& corpus) {
+    const Workbench::Estimate needed = estimateMemory(*m_registry, m_plan, {corpus.vocabulary, corpus.tokens->size()});
     m_forecast = forecastOf(needed);
     return checkMemory(m_plan, needed);
+}
+
+// By step, of the checkpoints that those before this one kept. Where it cannot be read nobody knows, and they stay.
+std::map<std::int64_t, double> LiveRun::validatedBefore() const {
+    std::map<std::int64_t, double> losses;
+    if (!m_request.config.keepsBest()) return losses;
+    const auto listed = listCheckpoints(database(), m_restart->session);
+    if (!listed) return losses;
+    for (const ListedCheckpoint& one : *listed) losses[one.step] = one.validationLoss;
+    return losses;
 }
 
 // Of a session that goes on what it said when it began: what was changed since is among its events.

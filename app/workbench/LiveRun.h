@@ -2,6 +2,7 @@
 // thread writes text from copies of the weights; a sampler thread watches the machine.
 #pragma once
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -31,11 +32,13 @@ private:
     void work();
     Result<TrainerSetup> prepare();
     Status takeUp(Restart restart);
-    Result<std::shared_ptr<const BatchSource>> openData();
-    Status forecast(std::int64_t vocabulary);
+    Result<std::shared_ptr<const BatchSource>> openDataTogether();
+    Result<std::shared_ptr<const BatchSource>> openData(const std::atomic<bool>& stop);
+    Status forecast(const Corpus& corpus);
     void tellForecast();
     void tellOthers(const Error& why);
     void tellWaits();
+    std::map<std::int64_t, double> validatedBefore() const;
     Status openSession(const TrainerSetup& setup, const std::vector<std::string>& notes);
     Result<SessionInfo> infoOf(const TrainerSetup& setup) const;
     std::string database() const { return m_request.database.empty() ? defaultDatabasePath() : m_request.database; }

@@ -49,8 +49,8 @@ Place placeOf(const Machine& machine, const RunPlan& plan, const CudaPlugin& plu
 
 }  // namespace
 
-Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary, const CudaPlugin& plugin) {
-    const GptConfig shape = registry.modelShape(plan, vocabulary);
+Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan, DataIds ids, const CudaPlugin& plugin) {
+    const GptConfig shape = registry.modelShape(plan, ids.vocabulary);
     const Place place = placeOf(registry.machine(), plan, plugin);
     RunPlan asItRuns = plan;
     if (plan.config.validation == "split" && plan.config.validationFraction == 0) asItRuns.validation = {};  // there is nothing to validate on
@@ -59,7 +59,8 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan
                                                                 .hidden = shape.hidden(),
                                                                 .hiddenRows = shape.hiddenRows(),
                                                                 .threads = plan.config.threads > 0 ? plan.config.threads : registry.machine().cores,
-                                                                .cublasWorkspace = place.cublasWorkspace});
+                                                                .cublasWorkspace = place.cublasWorkspace,
+                                                                .tokens = ids.tokens});
     const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
                 moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
     const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
@@ -100,23 +101,26 @@ Status checkMemory(const RunPlan& plan, const Workbench::Estimate& needed) {
     // What the allocator keeps beyond the tensors it gives up before it refuses anything.
     if (needed.tensors <= needed.available) return {};
     const std::string room = needed.room.empty() ? fmt::format(", and {} are available", format::bytes(needed.available)) : " " + needed.room;
+    const bool tokens = plan.onGpu() && plan.feed.place == TokenPlace::Device;
     return makeError(ErrorCode::OutOfMemory,
-                     fmt::format("batch-size {} × context {} with this model needs about {}{}; lower batch-size, context or the model's size.",
-                                 plan.batchSize, plan.context, format::bytes(needed.tensors), room));
+                     fmt::format("batch-size {} × context {} with this model{} needs about {}{}; lower batch-size, context or the model's size{}.",
+                                 plan.batchSize, plan.context, tokens ? " and all tokens" : "", format::bytes(needed.tensors), room,
+                                 tokens ? ", or leave the tokens off the GPU" : ""));
 }
 
-Status checkMemoryOfFlip(const Registry& registry, const RunPlan& from, const RunPlan& to, std::int64_t vocabulary, const CudaPlugin& plugin) {
-    const Workbench::Estimate needed = estimateMemory(registry, to, vocabulary, plugin);
-    if (from.gpu == to.gpu && needed.tensors <= estimateMemory(registry, from, vocabulary, plugin).tensors) return {};
+Status checkMemoryOfFlip(const Registry& registry, const RunPlan& from, const RunPlan& to, DataIds ids, const CudaPlugin& plugin) {
+    const Workbench::Estimate needed = estimateMemory(registry, to, ids, plugin);
+    if (from.gpu == to.gpu && needed.tensors <= estimateMemory(registry, from, ids, plugin).tensors) return {};
     return checkMemory(to, needed);
 }
 
-Status checkMemoryOfTurns(const Registry& registry, const RunPlan& a, const RunPlan& b, std::int64_t vocabulary, const CudaPlugin& plugin) {
-    const Workbench::Estimate ofA = estimateMemory(registry, a, vocabulary, plugin), ofB = estimateMemory(registry, b, vocabulary, plugin);
+Status checkMemoryOfTurns(const Registry& registry, const RunPlan& a, const RunPlan& b, DataIds ids, const CudaPlugin& plugin) {
+    const Workbench::Estimate ofA = estimateMemory(registry, a, ids, plugin), ofB = estimateMemory(registry, b, ids, plugin);
     // Of the one that waits: what it keeps from step to step beside the State. A step that autograd runs gives its activations back.
-    const auto waiting = [](const RunPlan& plan, const Workbench::Estimate& of) {
+    const auto waiting = [&](const RunPlan& plan, const Workbench::Estimate& of) {
         const auto bytes = [&](MemoryKind kind) { return of.byKind[static_cast<std::size_t>(kind)].count; };
-        if (plan.execution == Execution::Eager) return bytes(MemoryKind::Gradients) + bytes(MemoryKind::LowWeights);
+        if (plan.execution == Execution::Eager)
+            return bytes(MemoryKind::Gradients) + bytes(MemoryKind::LowWeights) + static_cast<std::int64_t>(tokensOnDevice(plan, ids.tokens));
         return of.tensors.count - bytes(MemoryKind::Weights) - bytes(MemoryKind::Moments);
     };
     const Bytes both{std::max(ofA.tensors.count + waiting(b, ofB), ofB.tensors.count + waiting(a, ofA))};

@@ -26,6 +26,18 @@ void playOptimizer(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace
     trace.drop(root);
 }
 
+void playMasks(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace) {
+    if (plan.config.keepZeros != "on") return;
+    // A byte a weight, of one matrix after the other: those of the MLP, and that of attention's three projections, which may be one.
+    const std::int64_t rows = std::max({sizes.hiddenRows, sizes.hidden, (plan.config.qkv == "split" ? 1 : 3) * plan.config.width});
+    trace.touch(MemoryKind::Scratch, static_cast<double>(rows) * static_cast<double>(plan.config.width));
+}
+
+double tokensOnDevice(const RunPlan& plan, std::int64_t tokens) {
+    constexpr double kInt32 = 4;
+    return plan.onGpu() && plan.feed.place == TokenPlace::Device ? kInt32 * static_cast<double>(tokens) : 0;
+}
+
 EagerMemory::EagerMemory(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace), m_plan(plan), m_sizes(sizes) {
     const RunConfig& config = plan.config;
     m_context = static_cast<double>(plan.context);
@@ -88,6 +100,7 @@ void EagerMemory::takeLasting() {
     if (m_keepsLow) take(MemoryKind::LowWeights, 2 * m_layers * m_width * (4 * m_width + m_hiddenRows + m_hidden));
     // What the loader has ready waits on the host.
     for (double i = 0; i < (m_gpu ? 1 : batchesInMemory(m_plan.feed)); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
+    if (const double all = tokensOnDevice(m_plan, m_sizes.tokens); all > 0) take(MemoryKind::Batches, all);
     // cuBLAS has a handle a thread, and a workspace a handle and stream: forward's, and that of autograd's thread.
     if (m_gpu) take(MemoryKind::Scratch, 2 * static_cast<double>(m_sizes.cublasWorkspace));
 }

@@ -18,10 +18,15 @@ struct ModelSizes {
     std::int64_t hiddenRows = 0;       // outputs of its first linear: twice as many for a gated activation
     std::int64_t threads = 1;          // of the run: a planned step has memory for each
     std::int64_t cublasWorkspace = 0;  // bytes that LibTorch gives a cuBLAS handle on the run's GPU
+    std::int64_t tokens = 0;           // ids of the data in all; 0 = not known before they are read
 };
 
 // What an optimizer that is not one pass over everything takes for itself during the update.
 void playOptimizer(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace);
+// Before it, where weights that are zero stay zero: the mask of one of the blocks' matrices, the largest at most (core/program/PhasedProgram.cpp).
+void playMasks(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace);
+// Bytes of all token ids on the run's GPU, where its batches are cut there (core/program/BatchFeed.cpp); each Program has its own. 0 elsewhere.
+double tokensOnDevice(const RunPlan& plan, std::int64_t tokens);
 // Batches that exist at a time: the one in use, and those that loader workers keep ready.
 double batchesInMemory(const FeedSettings& feed);
 // Tokens that validation has at a time: those of a micro-batch, or fewer where it reads fewer in all (StepProgram.h).

@@ -151,6 +151,7 @@ void EagerMemory::keepGradient(Block computed, Block& place) {
 }
 
 void EagerMemory::update() {
+    playMasks(m_plan, m_sizes, m_trace);
     playOptimizer(m_plan, m_sizes, m_trace);
     if (m_keepGradients) return;
     for (Gradients& of : m_gradients) drop(of.qkv), drop(of.projection), drop(of.fc), drop(of.fcProjection);

@@ -61,6 +61,7 @@ void playPlannedStep(const RunPlan& plan, const ModelSizes& sizes, AllocationTra
     const HeadMemory head{e, n, V, C, static_cast<double>(sizes.threads)};
     trace.takePart(MemoryKind::Logits, head.keptExponentials());
     trace.takePart(MemoryKind::Scratch, head.blocks());
+    playMasks(plan, sizes, trace);
     playOptimizer(plan, sizes, trace);
     playValidation(plan, sizes, trace);
 }

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -51,14 +51,17 @@ std::int64_t freeSpaceAt(std::filesystem::path folder) {
 CheckpointKeeper::CheckpointKeeper(Setup setup, const RunConfig& config)
     : m_setup(std::move(setup)), m_retention(config.keep, config.keepsBest()), m_keepNewest(config.keep), m_keepsBest(config.keepsBest()) {}
 
-void CheckpointKeeper::found(const std::string& path, std::int64_t step) {
+void CheckpointKeeper::found(const std::string& path, std::int64_t step, const std::map<std::int64_t, double>& validated) {
     m_newest = path;
     m_keptAt = step;
-    if (m_keepsBest || m_keepNewest == 0 || !hasFolder()) return;
+    if (m_keepNewest == 0 || !hasFolder()) return;
     for (const auto& [at, one] : writtenUpTo(m_setup.folder, step)) {
         std::error_code problem;
         if (fs::exists(fs::path(one) / kAskedFor, problem)) m_retention.protect(one);
-        const auto over = m_retention.add(one, kUnknown);
+        const auto known = validated.find(at);
+        const double loss = known != validated.end() ? known->second : kUnknown;
+        if (m_keepsBest && !std::isfinite(loss)) continue;
+        const auto over = m_retention.add(one, loss);
         m_over.insert(m_over.end(), over.begin(), over.end());
     }
 }

@@ -2,6 +2,7 @@
 // told and does not end a run that may have taken days. Trainer thread.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,9 @@ public:
     // The newest one was due: older ones go as `keep` says. validationLoss: of its step; unknown = nobody validated it.
     void retain(std::int64_t step, double validationLoss);
     // One of this session that a process before this one has written, of this step: the State came from it. It and those before it in the session's
-    // folder go in their turn, but for what a person asked for; with `keep-best` all of them stay, as nobody knows here which one is the best.
-    void found(const std::string& path, std::int64_t step);
+    // folder go in their turn, but for what a person asked for. validated: by step, the validation loss of those of them of which it is known; with
+    // `keep-best` the best of them stays in its turn too, and each of which none is known, as it may be the best.
+    void found(const std::string& path, std::int64_t step, const std::map<std::int64_t, double>& validated);
     void protectNewest();  // a person asked for it: it stays, also where another process goes on with the session
 
     bool hasFolder() const { return !m_setup.folder.empty(); }

@@ -48,7 +48,7 @@ Trainer::Trainer(TrainerSetup setup)
                  .cap = m_setup.captureCap,
                  .recording = [this] { return recordingCosts(); }}),
       m_workerTimes(m_setup.others, m_setup.sink) {
-    if (!m_setup.cameFrom.empty()) m_keeper.found(m_setup.cameFrom, m_state.updates);
+    if (!m_setup.cameFrom.empty()) m_keeper.found(m_setup.cameFrom, m_state.updates, m_setup.validated);
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,11 +33,12 @@ struct TrainerSetup {
     const SessionClock* clock = nullptr;
     EventSink* sink = nullptr;
     Channel<Command>* commands = nullptr;
-    CheckpointOrigin origin;             // written with every checkpoint
-    std::string checkpointFolder;        // of the session; empty = checkpoints only to paths that are named
-    std::string cameFrom;                // the checkpoint of this very session that the State is of; empty = of none, or of another's
-    std::function<std::int64_t()> room;  // bytes free for checkpointFolder; empty = its disk is asked
-    std::function<bool()> mustWait;      // true while nothing can be recorded
+    CheckpointOrigin origin;                   // written with every checkpoint
+    std::string checkpointFolder;              // of the session; empty = checkpoints only to paths that are named
+    std::string cameFrom;                      // the checkpoint of this very session that the State is of; empty = of none, or of another's
+    std::map<std::int64_t, double> validated;  // then, by step: the validation loss of its checkpoints, where it is known
+    std::function<std::int64_t()> room;        // bytes free for checkpointFolder; empty = its disk is asked
+    std::function<bool()> mustWait;            // true while nothing can be recorded
     // Whether there is memory for the second plan in place of the first; asked before a flip.
     std::function<Status(const RunPlan&, const RunPlan&)> fits = [](const RunPlan&, const RunPlan&) { return Status(); };
     // Whether there is memory for Programs of both at once over the State; asked before two values take turns.

@@ -189,6 +189,11 @@ int WorkerGroup::onThisMachine() const {
     return static_cast<int>(std::ranges::count_if(m_joined->workers, [&](const WorkerIdentity& one) { return onOneMachine(one, m_joined->own()); }));
 }
 
+int WorkerGroup::firstHere() const {
+    const auto first = std::ranges::find_if(m_joined->workers, [&](const WorkerIdentity& one) { return onOneMachine(one, m_joined->own()); });
+    return static_cast<int>(first - m_joined->workers.begin());  // it is itself one of them
+}
+
 int WorkerGroup::sharingProcessors() const {
     const WorkerIdentity& own = m_joined->own();
     return 1 + static_cast<int>(

@@ -25,6 +25,7 @@ public:
 
     const WorkerPlace& place() const override;
     int onThisMachine() const;      // of the workers, this one included
+    int firstHere() const;          // the lowest rank of those of this machine
     int sharingProcessors() const;  // of those, with whom this one shares a processor, itself included
 
     Status sum(float* values, std::int64_t count) override;

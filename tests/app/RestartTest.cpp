@@ -158,8 +158,13 @@ TEST_F(Restarted, OneThatHadComeToItsEndEndsAgain) {
 // The same by PyTorch's own torchrun, where its Python can be loaded: set-up installs the wheel for its libraries, without all that Python's torch
 // wants.
 TEST_F(Restarted, ByTorchrunItselfWhereThereIsOne) {
-    if (Process({STEPSCOPE_PYTHON, "-c", "import torch.distributed.run"}, options()).wait().exitCode != 0)
-        GTEST_SKIP() << "no torchrun: " << STEPSCOPE_PYTHON << " cannot load torch; the tests above stand in for it";
+    const Finished loaded = Process({STEPSCOPE_PYTHON, "-c", "import torch.distributed.run"}, options()).wait();
+    if (loaded.exitCode != 0) {
+        // Its last line names the module that is not there.
+        const std::string said = loaded.err.substr(0, loaded.err.find_last_not_of('\n') + 1), why = said.substr(said.rfind('\n') + 1);
+        GTEST_SKIP() << "no torchrun: " << STEPSCOPE_PYTHON << " cannot load torch.distributed.run (" << (why.empty() ? "it is not there" : why)
+                     << "); the tests above stand in for it";
+    }
     const Words words{"--steps", "3000", "--checkpoint-every", "40"};
     trainUnbroken(words);
     const std::string script = write("worker.sh", "echo $$ > \"$1/pid-$TORCHELASTIC_RESTART_COUNT-$RANK\"\nshift\nexec \"$@\"\n");

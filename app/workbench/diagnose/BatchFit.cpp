@@ -1,13 +1,11 @@
 #include "app/workbench/diagnose/BatchFit.h"
 
-#include "app/workbench/MemoryNeed.h"
-
 namespace stepscope {
 
-std::int64_t largestBatchThatFits(const Registry& registry, RunPlan plan, std::int64_t vocabulary, std::int64_t most, double margin) {
+std::int64_t largestBatchThatFits(const Registry& registry, RunPlan plan, DataIds ids, std::int64_t most, double margin) {
     const auto fits = [&](std::int64_t batch) {
         plan.batchSize = batch;
-        const Workbench::Estimate needed = estimateMemory(registry, plan, vocabulary);
+        const Workbench::Estimate needed = estimateMemory(registry, plan, ids);
         return static_cast<double>(needed.tensors.count) <= (1 - margin) * static_cast<double>(needed.available.count);
     };
     if (!fits(1)) return 0;

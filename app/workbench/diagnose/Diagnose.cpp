@@ -124,9 +124,10 @@ private:
     void lookAtMemory() {
         m_facts.plan = m_plan;
         if (vocabulary() <= 0) return;  // ids of the data, which cannot be read
-        m_found.memory = estimateMemory(m_registry, m_plan, vocabulary());
+        const DataIds ids(vocabulary(), m_found.data.trainTokens + m_found.data.validationTokens);
+        m_found.memory = estimateMemory(m_registry, m_plan, ids);
         if (auto fits = checkMemory(m_plan, m_found.memory); !fits) hinders(fits.error());
-        m_found.batchThatFits = largestBatchThatFits(m_registry, m_plan, vocabulary(), kMostBatch);
+        m_found.batchThatFits = largestBatchThatFits(m_registry, m_plan, ids, kMostBatch);
         const GptConfig shape = m_registry.modelShape(m_plan, vocabulary());
         m_facts.parameters = m_found.memory.parameters;
         m_facts.vocabularyRows = shape.paddedVocabulary;

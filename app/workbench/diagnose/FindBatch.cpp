@@ -55,12 +55,14 @@ private:
         if (m_progress) m_progress("reading the data");
         const auto batches = openBatches(*plan, m_progress, m_cancelled);
         if (!batches) return batches.error();
-        m_vocabulary = (*batches)->corpus().vocabulary;
+        const Corpus& corpus = (*batches)->corpus();
+        m_vocabulary = corpus.vocabulary;
+        const DataIds ids(corpus.vocabulary, corpus.tokens->size());
         m_found.now = plan->batchSize;
-        m_found.largestThatFits = largestBatchThatFits(m_registry, *plan, m_vocabulary, m_request.most);
+        m_found.largestThatFits = largestBatchThatFits(m_registry, *plan, ids, m_request.most);
         if (m_found.largestThatFits > 0) return {};
         plan->batchSize = 1;
-        const Workbench::Estimate needed = estimateMemory(m_registry, *plan, m_vocabulary);
+        const Workbench::Estimate needed = estimateMemory(m_registry, *plan, ids);
         return makeError(ErrorCode::OutOfMemory, fmt::format("Not even one sequence of context {} fits with a tenth of the memory left free: it "
                                                              "needs about {}, and {} are available; lower context "
                                                              "or the model's size.",

@@ -78,7 +78,7 @@ private:
         // What is predicted is what will be measured: steps that no validation stands between need no room for one.
         RunPlan timed = m_timing.plan;
         if (!m_request.validation) timed.validation = {};
-        m_timing.memory = estimateMemory(m_registry, timed, corpus.vocabulary);
+        m_timing.memory = estimateMemory(m_registry, timed, {corpus.vocabulary, corpus.tokens->size()});
         if (auto fits = checkMemory(m_timing.plan, m_timing.memory); !fits) return fits;
         say("building the model");
         const GptConfig shape = m_registry.modelShape(m_timing.plan, corpus.vocabulary);

@@ -123,10 +123,10 @@ Result<std::shared_ptr<const BatchSource>> LiveExperiment::openData() {
 }
 
 // Whether one State at a time must do: true; both have room: false; not even that: an error.
-Result<bool> LiveExperiment::fits(std::int64_t vocabulary, const std::array<GptConfig, 2>& shapes) const {
+Result<bool> LiveExperiment::fits(const Corpus& corpus, const std::array<GptConfig, 2>& shapes) const {
     std::array<Workbench::Estimate, 2> needed;
     for (const Arm arm : kArms) {
-        needed[armPlace(arm)] = estimateMemory(*m_registry, m_plans[armPlace(arm)], vocabulary);
+        needed[armPlace(arm)] = estimateMemory(*m_registry, m_plans[armPlace(arm)], {corpus.vocabulary, corpus.tokens->size()});
         if (auto alone = checkMemory(m_plans[armPlace(arm)], needed[armPlace(arm)]); !alone)
             return makeError(alone.error().code, fmt::format("{}: {}", toString(arm), alone.error().sentence));
     }
@@ -156,7 +156,7 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     host_memory::refreshBudget();
     const std::array<GptConfig, 2> shapes{m_registry->modelShape(m_plans[0], corpus.vocabulary),
                                           m_registry->modelShape(m_plans[1], corpus.vocabulary)};
-    const auto swap = fits(corpus.vocabulary, shapes);
+    const auto swap = fits(corpus, shapes);
     if (!swap) return swap.error();
     m_tee.publish(Preparing{m_clock.now(), "building both models", kUnknown});
 

@@ -25,7 +25,7 @@ private:
     void work();
     Result<ComparisonSetup> prepare();
     Result<std::shared_ptr<const BatchSource>> openData();
-    Result<bool> fits(std::int64_t vocabulary, const std::array<GptConfig, 2>& shapes) const;
+    Result<bool> fits(const Corpus& corpus, const std::array<GptConfig, 2>& shapes) const;
     bool oneStart(const std::array<GptConfig, 2>& shapes) const;
     Status openSession(const ComparisonSetup& setup, const std::vector<std::string>& notes);
     void publishState(RunState state, const Error& why);

@@ -104,7 +104,7 @@ Status LiveTune::prepare() {
     m_like.validationTokens = corpus.validationTokens();
     const auto exact = m_registry->plan(config, corpus.vocabulary);
     if (!exact) return exact.error();
-    const auto needed = estimateMemory(*m_registry, *exact, corpus.vocabulary);
+    const auto needed = estimateMemory(*m_registry, *exact, {corpus.vocabulary, corpus.tokens->size()});
     m_like.parameters = needed.parameters;
     m_present = *exact;
     return checkMemory(*exact, needed);
@@ -146,7 +146,7 @@ RaceVerdict LiveTune::verdict(const RaceChoice& choice) {
         if (!info->note.empty()) return {info->note, {}};
     }
     if (auto good = m_batches->accepts(*plan); !good) return {good.error().sentence, {}};
-    const auto needed = estimateMemory(*m_registry, *plan, vocabulary);
+    const auto needed = estimateMemory(*m_registry, *plan, {vocabulary, m_batches->corpus().tokens->size()});
     if (auto fits = checkMemory(*plan, needed); !fits) return {fits.error().sentence, {}};
     if (m_request.memory && needed.total > *m_request.memory)
         return {

@@ -44,7 +44,7 @@ Result<std::unique_ptr<FineTuning>> FineTuning::open(const std::string& from, st
     if (auto good = checkConfig(*config); !good) return good.error();
     plan = registry.plan(*config, corpus.vocabulary);
     if (!plan) return plan.error();
-    if (auto fits = checkMemory(*plan, estimateMemory(registry, *plan, corpus.vocabulary)); !fits) return fits.error();
+    if (auto fits = checkMemory(*plan, estimateMemory(registry, *plan, {corpus.vocabulary, corpus.tokens->size()})); !fits) return fits.error();
     at::set_num_threads(static_cast<int>(used));
     return std::unique_ptr<FineTuning>(new FineTuning(std::move(*plan), std::move(*batches), std::move(start->state), rate));
 }

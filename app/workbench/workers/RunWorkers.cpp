@@ -8,8 +8,10 @@
 
 #include "app/workbench/workers/SameRun.h"
 #include "core/base/Format.h"
+#include "core/data/Corpus.h"
 #include "core/data/Hash128.h"
 #include "core/kernels/isa/Isa.h"
+#include "core/workers/PrepareInTurn.h"
 
 namespace stepscope {
 namespace {
@@ -45,6 +47,17 @@ Result<std::optional<Restart>> RunWorkers::restart(const RunRequest& request) {
     auto found = findRestart(*m_group, request);
     if (!found) return found.error();
     return std::optional<Restart>(std::move(*found));
+}
+
+Status RunWorkers::openInTurn(const RunConfig& config, const std::atomic<bool>& cancelled,
+                              const std::function<Status(const std::atomic<bool>& stop)>& open) {
+    const auto isText = [](const std::string& data) { return data != "random" && !isReadyTokens(data); };
+    // What is ready needs no cache, and all look at it at once.
+    const bool waits = isText(config.data) || (config.validation != "split" && isText(config.validation));
+    const int first = m_group->firstHere(), rank = m_parallel.rank();
+    const int turn = !waits || rank == 0 ? 0 : rank == first || first == 0 ? 1 : 2;
+    return prepareInTurn(
+        *m_group, turn, [&] { return cancelled.load(); }, open);
 }
 
 std::int64_t RunWorkers::threads(const RunConfig& config, int cores) const {

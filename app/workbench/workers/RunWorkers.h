@@ -2,6 +2,7 @@
 // data and what training begins with, and told where this one cannot go on. Made and used on the trainer thread.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,11 @@ public:
     Result<std::optional<Restart>> restart(const RunRequest& request);
     // The session that has begun, for those who may come in their place. request: as it was started.
     void leave(const RunRequest& request, std::int64_t session) { leaveSession(*m_group, request, session); }
+
+    // Opens the data by `open`, which is to stop when its argument comes true, without anybody's being taken for lost however long it takes. Text is
+    // made tokens by the first worker while the others wait, then they take those out of its cache; on a machine that does not see the cache one of
+    // its workers makes them for the rest of that machine. All ask together. Errors: those of prepareInTurn.
+    Status openInTurn(const RunConfig& config, const std::atomic<bool>& cancelled, const std::function<Status(const std::atomic<bool>& stop)>& open);
 
     int onThisMachine() const { return m_group->onThisMachine(); }
     // CPU threads of this worker: as set, or its share of the cores that it may use: all where nobody else may use them, as srun binds workers.

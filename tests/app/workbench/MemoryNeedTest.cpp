@@ -154,6 +154,19 @@ TEST(MemoryOfAGpu, IsAskedForForBothValuesThatTakeTurns) {
     EXPECT_TRUE(checkMemoryOfTurns(withGpu(), planOf(64), planOf(64), kVocabulary, gpu.plugin).ok());
 }
 
+TEST(MemoryOfAGpu, IsAskedForForAllTokensWhereTheyAreToLieThere) {
+    RunPlan there = planOf(64);
+    there.feed.place = TokenPlace::Device;
+    const std::int64_t alone = estimate(CudaPlugin{}).tensors.count;
+    const GpuThatSays gpu(149 * kGB - alone, 150 * kGB);  // with one of them to spare
+    EXPECT_TRUE(checkMemoryOfFlip(withGpu(), planOf(64), there, {kVocabulary, 200'000'000}, gpu.plugin).ok());
+    const auto refused = checkMemoryOfFlip(withGpu(), planOf(64), there, {kVocabulary, 300'000'000}, gpu.plugin);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
+    EXPECT_THAT(refused.error().sentence, EndsWith("lower batch-size, context or the model's size, or leave the tokens off the GPU."));
+    EXPECT_FALSE(checkMemory(there, estimateMemory(withGpu(), there, {kVocabulary, 300'000'000}, gpu.plugin)).ok()) << "and of a run that begins so";
+}
+
 TEST(MemoryOfAGpu, GivesHoppersHandlesMore) {
     const auto tensors = [](int major) { return estimateMemory(withGpu(major), planOf(64), kVocabulary, CudaPlugin{}).tensors.count; };
     EXPECT_EQ(tensors(9) - tensors(8), 2 * (33'554'432 - 8'519'680));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <vector>
 
 #include "core/prediction/CudaFormMemory.h"
 #include "core/prediction/MemoryPrediction.h"
@@ -130,6 +131,23 @@ TEST(CudaMemoryPrediction, BeginsWithMomentsInFloat32ThatAreThenRoundedToEightBi
 
 TEST(CudaMemoryPrediction, LeavesTheLoadersBatchesToTheHost) {
     EXPECT_EQ(tensors(onGpu([](RunPlan& p) { p.feed.workers = 2, p.feed.prefetch = 16; })), tensors(onGpu()));
+}
+
+TEST(CudaMemoryPrediction, HasAllTokensInFourBytesEachWhereBatchesAreCutThere) {
+    const auto with = [](TokenPlace place, const Edit& change) {
+        return predictMemory(onGpu([&](RunPlan& p) {
+                                 p.feed.place = place;
+                                 change(p);
+                             }),
+                             {.parameters = 4'000'000, .vocabulary = 50'304, .hidden = 256, .hiddenRows = 256, .tokens = 10'000'000});
+    };
+    for (const Edit& change : std::vector<Edit>{[](RunPlan&) {}, [](RunPlan& p) { p.execution = Execution::Captured; },
+                                                [](RunPlan& p) { p.validation.everySteps = 10; }}) {
+        const auto there = with(TokenPlace::Device, change), here = with(TokenPlace::Mapped, change);
+        EXPECT_EQ(there.tensors.count - here.tensors.count, 40'000'000);
+        EXPECT_EQ(there.of(MemoryKind::Batches).count - here.of(MemoryKind::Batches).count, 40'000'000);
+        EXPECT_EQ(with(TokenPlace::Ram, change).tensors.count, here.tensors.count) << "that is the host's";
+    }
 }
 
 TEST(CudaMemoryPrediction, OfRowsOfLogitsIsAsManyAsFillADeviceInWholeTiles) {

@@ -106,6 +106,17 @@ TEST(MemoryPrediction, AccumulationCostsTheGradientsAndNotMore) {
     EXPECT_NEAR(tensors([](RunPlan& p) { p.keepsGradients = true; }) - accumulated(1), parameters, 0.05 * parameters);
 }
 
+TEST(MemoryPrediction, ZerosThatAreKeptCostAByteForEachWeightOfTheLargestMatrix) {
+    const auto planned = [](const char* keeps, std::int64_t hidden) {
+        ModelSizes sizes = sizesOf(256);
+        sizes.hidden = sizes.hiddenRows = hidden;
+        const RunPlan plan = planWith([&](RunPlan& p) { p.execution = Execution::Planned, p.config.keepZeros = keeps; });
+        return predictMemory(plan, sizes).tensors.count;
+    };
+    EXPECT_EQ(planned("on", 256) - planned("off", 256), 256 * 64);
+    EXPECT_EQ(planned("on", 128) - planned("off", 128), 3 * 64 * 64) << "attention's projections, which are one";
+}
+
 TEST(MemoryPrediction, CountsTheBatchesThatTheLoaderKeepsReady) {
     const auto with = [](std::int64_t workers, std::int64_t prefetch) {
         const RunPlan plan = planWith([=](RunPlan& p) { p.feed.workers = workers, p.feed.prefetch = prefetch; });

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "TinyTraining.h"
 #include "core/events/Event.h"
@@ -69,6 +70,7 @@ protected:
         if (running != nullptr) *running = &trainer;
         trainer.setup.checkpointFolder = folder.string();
         trainer.setup.cameFrom = cameFrom;
+        trainer.setup.validated = validatedBefore;
         if (!cameFrom.empty()) trainer.setup.state = loadCheckpoint(cameFrom, trainer.setup.state.config.paddedVocabulary).value();
         trainer.sink.onEvent = [&](const Event& event) {
             if (onEvent) onEvent(event, trainer);
@@ -92,6 +94,7 @@ protected:
 
     std::function<void(const Event&, testing::TinyTrainer&)> onEvent;
     std::string cameFrom;
+    std::map<std::int64_t, double> validatedBefore;  // by step
     std::vector<ValidationDone> validated;
     const fs::path folder = fs::temp_directory_path() / ("stepscope-retention-" + std::to_string(::getpid()));
 };
@@ -144,6 +147,39 @@ TEST_F(RetentionOfARun, LeavesWhatWasAskedOfTheProcessBefore) {
     EXPECT_THAT(run(one), ElementsAre("step-0000015", "step-0000030", "step-0000060"));
     onEvent = {};
     EXPECT_THAT(goOn(60, one), ElementsAre("step-0000015", "step-0000030", "step-0000080"));
+}
+
+TEST_F(RetentionOfARun, RemembersWhichOfTheProcessBeforeWasTheBest) {
+    const auto best = [](RunConfig& config) {
+        config.keep = 1;
+        config.keepBest = "on";
+    };
+    const auto before = run([&](RunConfig& config) {
+        best(config);
+        // A rate that spoils what was learnt: the best is not the newest.
+        config.schedule = "range-test";
+        config.minLr = 1e-3;
+        config.lr = 3.0;
+        config.switches["grad-clip"] = 1.0;
+    });
+    ASSERT_EQ(before.size(), 2u) << "the best and the newest";
+    const auto step = std::ranges::min_element(validated, {}, &ValidationDone::loss)->step;
+    // As its session stored it: nothing that comes is as good.
+    validatedBefore = {{step, 1e-6}, {60, 1e6}};
+    EXPECT_THAT(goOn(60, best), ElementsAre(before.front(), "step-0000080"));
+}
+
+TEST_F(RetentionOfARun, RemovesWhatTheProcessBeforeKeptAsTheBestWhereABetterOneComes) {
+    const auto best = [](RunConfig& config) {
+        config.keep = 1;
+        config.keepBest = "on";
+    };
+    ASSERT_FALSE(run(best).empty());
+    for (const ValidationDone& one : validated) validatedBefore[one.step] = 1e6;
+    const auto left = goOn(60, best);
+    EXPECT_THAT(left, ::testing::Not(::testing::Contains("step-0000060")));
+    EXPECT_THAT(left, ::testing::Contains("step-0000080"));
+    EXPECT_LE(left.size(), 2u) << "the newest, and the best where that is another";
 }
 
 TEST_F(RetentionOfARun, LeavesThoseOfTheProcessBeforeWhereTheBestIsKept) {
