@@ -54,11 +54,14 @@ Result<std::string> headOf(const std::string& path) {
 }
 
 // The session database itself, or what SQLite keeps beside it. To open and close one of them in this process would let go of the locks that its
-// recorder and readers hold: they belong to the process, whichever descriptor is closed.
+// recorder and readers hold: they belong to the process, whichever descriptor is closed. Where the database is named by a symbolic link they lie
+// beside what it leads to.
 bool isOfDatabase(const std::string& database, const std::string& path) {
     std::error_code ignored;
-    for (const char* end : {"", "-wal", "-shm", "-journal", ".lock"})
-        if (fs::equivalent(database + end, path, ignored)) return true;
+    const std::string real = fs::weakly_canonical(database, ignored).string();
+    for (const std::string& place : {database, real})
+        for (const char* end : {"", "-wal", "-shm", "-journal", ".lock"})
+            if (!place.empty() && fs::equivalent(place + end, path, ignored)) return true;
     return false;
 }
 

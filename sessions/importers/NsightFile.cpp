@@ -12,13 +12,15 @@ namespace stepscope::importing {
 namespace {
 
 // As it lies there, without the files that SQLite puts beside a database that others may write to; one of which something is in such a file already
-// is read with it.
+// is read with it. SQLite follows symbolic links before it names them, so that is where they lie.
 std::string addressOf(const std::string& path) {
     std::error_code problem;
-    const auto pending = std::filesystem::file_size(path + "-wal", problem);
+    auto real = std::filesystem::canonical(path, problem);
+    if (problem) real = std::filesystem::absolute(path, problem);
+    const auto pending = std::filesystem::file_size(real.string() + "-wal", problem);
     const bool alone = problem || pending == 0;
     std::string address = "file:";
-    for (const char c : std::filesystem::absolute(path, problem).string()) {
+    for (const char c : real.string()) {
         const bool plain =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("/._-").find(c) != std::string_view::npos;
         address += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));

@@ -1,5 +1,6 @@
 // Traces of other programs as sessions: what is in them is kept to the nanosecond, nested and joined, and what cannot be is counted or refused in a
 // sentence, with nothing half stored. The traces of real GPUs are tried where they are there.
+#include <SQLiteCpp/Database.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
 #include "sessions/importers/Import.h"
+#include "sessions/importers/NsightFile.h"
 #include "tests/sessions/TestSupport.h"
 
 namespace stepscope::test {
@@ -328,6 +330,32 @@ TEST_F(Import, RefusesWhatIsNoTraceInASentenceWithThePlace) {
     damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
     EXPECT_FALSE(refusal({file(damaged, "x.json.gz")}).empty());
     EXPECT_THAT(refusal({file("SQLite format 3\0 and nothing", "x.sqlite")}), testing::HasSubstr("Nsight"));
+}
+
+TEST_F(Import, WhatLiesBesideItsDatabaseIsKnownThroughALinkToo) {
+    const std::string link = folder.file("link.db");
+    writeFile(path, "");
+    std::filesystem::create_symlink("s.db", link);
+    for (const char* end : {"", "-wal", "-shm", "-journal", ".lock"}) {
+        writeFile(path + end, "x");
+        const auto summary = importFiles({.database = link, .files = {path + end}, .name = {}, .progress = {}});
+        ASSERT_FALSE(summary);
+        EXPECT_THAT(summary.error().sentence, testing::HasSubstr("is the file that sessions are stored in here")) << end;
+    }
+}
+
+TEST_F(Import, WhatNsightsFileHasInItsLogIsReadThroughALinkToo) {
+    const std::string real = folder.file("real.sqlite"), link = folder.file("link.sqlite");
+    SQLite::Database writer(real, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    writer.exec("PRAGMA journal_mode = WAL");
+    writer.exec("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)");
+    writer.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    writer.exec("INSERT INTO StringIds VALUES (1, 'a')");  // is in the log alone until the writer is gone
+    std::filesystem::create_symlink("real.sqlite", link);
+    for (const std::string& name : {real, link}) {
+        SQLite::Database read = importing::openNsightFile(name);
+        EXPECT_EQ(read.execAndGet("SELECT count(*) FROM StringIds").getInt(), 1) << name;
+    }
 }
 
 TEST_F(Import, BombsAndGiganticNamesTakeNoMoreThanTheirBounds) {
