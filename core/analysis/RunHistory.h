@@ -144,6 +144,7 @@ private:
     void addBlock(const BlockDone& event);
     void addBegan(const ExperimentBegan& event);
     void addJudged(const ExperimentJudged& event);
+    std::string sidesOfTurns() const;  // "amp bf16 beside off"
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
     double joulesAt(double seconds) const;
     void addMarker(Marker marker, TimeNs at);

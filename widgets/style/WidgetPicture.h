@@ -1,5 +1,5 @@
 // WidgetPicture: what a widget that draws itself shows, as a picture or a drawing in a file: the timeline, flame graphs, rooflines, charts of
-// queries. The charts of a run have their own (charts/ChartExport), which hold what their pixels do not. GUI thread.
+// queries and of what was compared. The charts of a run have their own (charts/ChartExport), which hold what their pixels do not. GUI thread.
 #pragma once
 #include <QByteArray>
 #include <QString>

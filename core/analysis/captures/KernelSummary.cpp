@@ -62,6 +62,7 @@ std::uint32_t KernelSummary::textOf(const std::string& text) {
 
 void KernelSummary::add(const SliceBlock& block) {
     std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0), named(block.arguments.size(), 0), types(block.arguments.size(), 0);
+    std::vector<bool> replayed(block.arguments.size(), false);
     texts.reserve(block.strings.size());
     for (const auto& text : block.strings) texts.push_back(textOf(text));
     for (std::size_t i = 0; i < block.arguments.size(); ++i) {
@@ -69,6 +70,7 @@ void KernelSummary::add(const SliceBlock& block) {
         const Shape shape{
             grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], block.arguments[i].registers, block.arguments[i].sharedBytes};
         named[i] = textOf(launchingOperation(block.arguments[i].extra));
+        replayed[i] = block.arguments[i].extra.find("\"graph node id\":") != std::string::npos;
         if (block.arguments[i].flops > 0 || block.arguments[i].bytes > 0) types[i] = textOf(elementType(block.arguments[i].text));
         const std::string key(reinterpret_cast<const char*>(shape.data()), sizeof shape);
         const auto [found, added] = m_shapePlaces.try_emplace(key, static_cast<std::uint32_t>(m_shapes.size()));
@@ -95,7 +97,8 @@ void KernelSummary::add(const SliceBlock& block) {
         if (!isDeviceWork(slice.kind)) continue;
         m_total = boundedTime(m_total, slice.duration);
         m_launches.push_back({texts[slice.name], slice.kind, slice.duration, block.arguments[slice.arguments].bytes, rank, slice.external,
-                              slice.correlation, shapes[slice.arguments], Operation{named[slice.arguments], texts[slice.role], slice.layer}});
+                              slice.correlation, shapes[slice.arguments], Operation{named[slice.arguments], texts[slice.role], slice.layer},
+                              replayed[slice.arguments]});
     }
 }
 
@@ -179,8 +182,9 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         const bool placed = launch.own.layer >= 0 || !m_texts[launch.own.role].empty();
         const Operation* const found = operationOf(launch, around);
         if (found || placed) {
-            // What a graph replays has places of its own: the operation that launched all of it has none.
+            // What a graph replays has places of its own, and operations that it was captured from: the one that launched all of it tells nothing.
             Operation operation = found ? *found : launch.own;
+            if (launch.replayed && launch.own.name != 0) operation.name = launch.own.name;
             if (placed) {
                 operation.role = launch.own.role;
                 operation.layer = launch.own.layer;

@@ -68,7 +68,8 @@ private:
         SliceKind kind = SliceKind::Kernel;
         std::int64_t duration = 0, bytes = 0, rank = 0, external = 0, correlation = 0;
         std::uint32_t shape = 0;
-        Operation own;  // that the slice itself names; name 0: none
+        Operation own;          // that the slice itself names; name 0: none
+        bool replayed = false;  // by a CUDA graph
     };
     struct Work {  // of one call of an operation
         std::int64_t flops = 0, bytes = 0;

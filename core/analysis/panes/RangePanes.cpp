@@ -132,9 +132,12 @@ Status PanesReader::open() {
     if (!all) return all.error();
     m_kinds.clear();
     m_allocations.clear();
+    m_someAllocations = false;
     for (const auto& one : *all) {
         if (isSlices(one.kind)) m_kinds[one.lane] = one.kind;
-        if (one.kind == kAllocations && one.records > 0) m_allocations.push_back(one.lane);
+        if (one.kind != kAllocations) continue;
+        m_allocations.push_back(one.lane);  // one without records says how many were lost
+        m_someAllocations = m_someAllocations || one.records > 0;
     }
     return {};
 }
@@ -253,7 +256,7 @@ Result<RangePanes> PanesReader::read(std::int64_t from, std::int64_t to) {
 
 // From the begin of the capture on, as what was taken before the range may be alive in it.
 Status PanesReader::readMemory(RangePanes& into) {
-    into.allocations = !m_allocations.empty();
+    into.allocations = m_someAllocations;
     MemoryCurve memory;
     for (const std::int64_t lane : m_allocations) {
         bool enough = false;
@@ -261,6 +264,7 @@ Status PanesReader::readMemory(RangePanes& into) {
             if (!m_goesOn()) return makeError(ErrorCode::Cancelled, kNoLonger);
             const auto block = decodeAllocations(chunk);
             if (!block) return block.error();
+            into.memoryMissing = cappedSum(into.memoryMissing, cappedSum(block->lost, block->invalid));
             enough = !memory.add(*block);
             return enough ? makeError(ErrorCode::OutOfMemory, kTooMany) : Status();
         });

@@ -67,8 +67,9 @@ struct RangePanes {
     FlameTree flame, turned;          // top-down, and the same bottom-up
     LayerMap layers;
     std::vector<MemoryOfDevice> memory;
-    bool allocations = false;  // the capture has any
-    bool memoryCut = false;    // more of them than are kept: what came later is not in `memory`
+    bool allocations = false;        // the capture has any
+    bool memoryCut = false;          // more of them than are kept: what came later is not in `memory`
+    std::int64_t memoryMissing = 0;  // allocations up to the end of the range that were lost or invalid: `memory` is without them
 
     // Whether an edge of the range lies in a step: what begins in the range, by steps, is then not what a step has.
     bool cutsSteps() const;
@@ -103,6 +104,7 @@ private:
     TraceLanes m_lanes;
     std::map<std::int64_t, std::string> m_kinds;  // of the base blocks of a lane
     std::vector<std::int64_t> m_allocations;      // lanes of them
+    bool m_someAllocations = false;               // in any of those
 };
 
 // "trainer", "stream 7 of GPU 0": what a lane is called.

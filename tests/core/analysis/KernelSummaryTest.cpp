@@ -163,6 +163,29 @@ TEST(KernelSummary, WhatAGraphReplaysIsOfThePlaceThatItNamesItselfAndOfTheOperat
     EXPECT_EQ(rows[0].layer, 2);
 }
 
+TEST(KernelSummary, ANodeOfAGraphIsOfTheOperationThatItWasCapturedFromAndOthersOfTheOneThatLaunchedThem) {
+    KernelCase one;
+    one.operation("CUDA graph", 0, 50, 9);
+    one.call(10, 5, 9);
+    const auto add = [&](const std::string& name, std::int64_t duration, const std::string& extra) {
+        one.add({.process = 0, .thread = 7, .device = 0}, name,
+                {.start = 1000, .duration = duration, .layer = 2, .kind = SliceKind::Kernel, .correlation = 5, .external = 9}, {.extra = extra},
+                "mlp/down");
+    };
+    add("node", 30, R"({"operation":"aten::mm","graph id":2,"graph node id":31})");
+    add("unknown", 20, R"({"graph id":2,"graph node id":32})");
+    add("alone", 10, R"({"operation":"aten::mm"})");
+    const auto rows = one.rows();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].operation, "aten::mm");
+    EXPECT_EQ(rows[0].operations, 1);
+    EXPECT_EQ(rows[0].role, "mlp/down");
+    EXPECT_EQ(rows[0].layer, 2);
+    EXPECT_EQ(rows[1].operation, "CUDA graph") << "of what was captured nothing is known";
+    EXPECT_EQ(rows[1].layer, 2);
+    EXPECT_EQ(rows[2].operation, "CUDA graph") << "no graph replays it: what launched it is known by its number";
+}
+
 TEST(KernelSummary, NumbersOfOneWorkerAreNotThoseOfAnother) {
     KernelCase one;
     for (const std::int64_t rank : {0, 1, 2}) {

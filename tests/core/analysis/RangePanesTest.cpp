@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/analysis/panes/RangePanes.h"
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "tests/core/trace/MemoryTrace.h"
 
@@ -332,6 +333,32 @@ TEST(RangePanes, AKernelThatNamesItsOperationItselfNeedsNoLaunch) {
     EXPECT_EQ(panes.kernels[0].row.layer, 3);
     EXPECT_TRUE(panes.layers.hasKernels());
     EXPECT_EQ(panes.layers.grid(true).layers, std::vector<std::int32_t>{3});
+}
+
+TEST(RangePanes, CountsTheAllocationsThatMemoryIsWithoutUpToTheEndOfTheRange) {
+    SliceBlock block;
+    block.strings = {"", "aten::mm"};
+    block.slices = {{.start = 0, .duration = 1000, .name = 1}};
+    AllocationBlock first{.lane = 1, .lost = 3, .invalid = 2, .allocations = {{.at = 10, .address = 64, .bytes = 512}}};
+    AllocationBlock later{.lane = 1, .lost = 40, .allocations = {{.at = 900, .address = 128, .bytes = 512}}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(block));
+    trace.add(encodeAllocations(first, TimeNs{20}));
+    trace.add(encodeAllocations(later, TimeNs{950}));
+    trace.finish();
+    const RangePanes all = panesOf(trace, 0, 1000);
+    EXPECT_TRUE(all.allocations);
+    EXPECT_EQ(all.memoryMissing, 45);
+    EXPECT_EQ(panesOf(trace, 0, 500).memoryMissing, 5) << "what is lost later does not change what is known here";
+
+    MemoryTrace lostAll;
+    lostAll.add(encodeSlices(block));
+    lostAll.add(encodeAllocations({.lane = 1, .lost = 7}, TimeNs{20}));
+    lostAll.finish();
+    const RangePanes none = panesOf(lostAll, 0, 1000);
+    EXPECT_FALSE(none.allocations);
+    EXPECT_TRUE(none.memory.empty());
+    EXPECT_EQ(none.memoryMissing, 7) << "also where not one was kept";
 }
 
 TEST(RangePanes, EndsWhenSomethingNewerIsWanted) {

@@ -215,6 +215,28 @@ TEST(RunHistory, KnowsWhatAFlipDidOnceItsTwoValuesTookTurns) {
     EXPECT_FALSE(history.turnsOfFlip(1)) << "nothing can be said";
 }
 
+TEST(RunHistory, TheMarkOfWhatWasMeasuredNamesTheTwoValuesThatTookTurns) {
+    RunHistory history;
+    history.append(started(100));
+    history.append(step(1));
+    const auto newestMark = [&] {
+        const Marker& mark = history.markers()[history.markers().size() - 1];
+        EXPECT_EQ(mark.kind, Marker::Kind::Measured);
+        return history.detailOf(mark);
+    };
+    history.append(turnsBetween("off", "bf16"));
+    history.append(judgedAs("faster", 2));
+    EXPECT_TRUE(newestMark().starts_with("amp bf16 beside off: ")) << newestMark();
+    EXPECT_EQ(newestMark().find("B beside A"), std::string::npos);
+    history.append(turnsBetween("bf16", "fp16"));
+    history.append(judgedAs("equivalent", 1, 50'000'000));
+    EXPECT_TRUE(newestMark().starts_with("amp fp16 beside bf16: ")) << newestMark();
+    EXPECT_NE(newestMark().find("no difference of more than 2 %"), std::string::npos) << "what that measurement counted as equal: " << newestMark();
+    history.append(ExperimentBegan{.at = {60'000'000}, .configA = "{", .configB = "not JSON"});
+    history.append(judgedAs("faster", 2, 70'000'000));
+    EXPECT_TRUE(newestMark().starts_with("B beside A: ")) << "nobody knows what took turns: " << newestMark();
+}
+
 TEST(RunHistory, TakesNoOtherTurnsForThoseOfAFlip) {
     RunHistory history;
     history.append(started(100));

@@ -1,12 +1,15 @@
 // The pictures among the panes below a timeline by themselves: a flame graph that zooms and searches, a heat map of layers, what memory held at its
 // peak, and a roofline.
 #include <QComboBox>
+#include <QFile>
 #include <QLineEdit>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "PanesFixture.h"
 #include "core/trace/AllocationCodec.h"
+#include "widgets/style/WidgetPicture.h"
 #include "widgets/timeline/panes/FlameView.h"
 #include "widgets/timeline/panes/LayersPane.h"
 #include "widgets/timeline/panes/MemoryPane.h"
@@ -194,6 +197,45 @@ TEST(PanePictures, MemoryShowsWhatWasAliveAtThePeakOrSaysWhatWouldFillIt) {
     EXPECT_EQ(pieces.at(2), "weights,unknown,4000,1e-06,1e-06");
     pane.show();
     QTest::mouseMove(&pane, {100, 100});
+}
+
+TEST(PanePictures, MemorySaysHowManyAllocationsItIsWithout) {
+    RangePanes panes;
+    panes.to = 100;
+    panes.allocations = true;
+    AllocationBlock block;
+    block.allocations = {{.at = 1, .address = 1, .bytes = 4000}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    panes.memory = curve.result(0, 100);
+    MemoryPane pane;
+    pane.resize(1600, 200);
+    const auto shown = [&](std::int64_t missing) {
+        panes.memoryMissing = missing;
+        pane.setView({.panes = std::make_shared<const RangePanes>(panes), .range = "all of it", .note = {}});
+        return pane.table().sentence();
+    };
+    EXPECT_FALSE(shown(0).contains("incomplete"));
+    auto* view = pane.findChild<MemoryView*>();
+    ASSERT_NE(view, nullptr);
+    EXPECT_TRUE(view->accessibleDescription().isEmpty());
+    EXPECT_TRUE(shown(1234).contains("at most 4.00")) << pane.table().sentence().toStdString();
+    EXPECT_TRUE(pane.table().sentence().contains("allocations could not be kept: the curve is incomplete")) << pane.table().sentence().toStdString();
+    EXPECT_TRUE(pane.table().sentence().contains(paneCount(1234)));
+    EXPECT_TRUE(view->accessibleDescription().contains("the curve is incomplete"));
+    MemoryView alone;
+    alone.resize(700, 120);
+    alone.setMemory(&panes.memory.front(), 0, 100, 1234);
+    const QTemporaryDir folder;
+    ASSERT_TRUE(saveWidgetPicture(alone, folder.filePath("memory.svg")));
+    QFile file(folder.filePath("memory.svg"));
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(QString::fromUtf8(file.readAll()).contains("the curve is incomplete")) << "over the curve, in its picture too";
+    EXPECT_TRUE(shown(1).contains(" · 1 allocation could not be kept")) << pane.table().sentence().toStdString();
+    panes.memory.clear();
+    EXPECT_TRUE(shown(7).contains("7 allocations could not be kept")) << pane.table().sentence().toStdString();
+    panes.allocations = false;
+    EXPECT_FALSE(shown(7).contains("No allocations were recorded")) << "they were, and were lost";
 }
 
 TEST(PanePictures, MemoryOfARunStandsBesideWhatWasPredictedOfEachKind) {

@@ -12,6 +12,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -37,6 +38,7 @@ RatioChart::RatioChart(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Pairs");
     setAccessibleDescription("No pair has been measured yet.");
+    offerPicture(*this, "pairs");
 }
 
 void RatioChart::setPairs(std::vector<RatioPair> pairs, double delta) {

@@ -10,6 +10,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -30,6 +31,7 @@ StudyChart::StudyChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Chart of the rows");
     setAccessibleDescription("Nothing has been measured yet.");
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    offerPicture(*this, "rows");
 }
 
 void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {

@@ -10,6 +10,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -27,6 +28,7 @@ const char* sideName(int side) {
 MemoryBars::MemoryBars(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
     setAccessibleName("Memory of both sides at its highest point");
+    offerPicture(*this, "memory-of-both");
     hide();
 }
 

@@ -12,6 +12,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -31,6 +32,7 @@ WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Why, by kind of work");
     setFocusPolicy(Qt::StrongFocus);
     setFont(smallFont(font()));
+    offerPicture(*this, "why");
 }
 
 void WaterfallChart::setResult(const WaterfallResult& result) {

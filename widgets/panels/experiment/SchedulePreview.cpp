@@ -6,12 +6,14 @@
 
 #include "core/base/Format.h"
 #include "core/events/Schedule.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 
 SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName("Learning rate over the run");
+    offerPicture(*this, "learning-rate");
 }
 
 void SchedulePreview::setConfig(const RunConfig& config) {

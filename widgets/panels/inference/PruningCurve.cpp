@@ -8,6 +8,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -27,6 +28,7 @@ PruningCurve::PruningCurve(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Perplexity by share of zeros");
     setFont(smallFont(font()));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    offerPicture(*this, "pruning");
 }
 
 void PruningCurve::setPoints(const std::vector<PrunedPoint>& points) {

@@ -30,6 +30,12 @@ QString memoryTitle(const MemoryOfDevice& memory, bool severalRanks) {
     return text;
 }
 
+// Empty where none is missing.
+QString memoryMissing(std::int64_t missing) {
+    if (missing <= 0) return {};
+    return QString("%1 could not be kept: the curve is incomplete").arg(missing == 1 ? QString("1 allocation") : paneCount(missing) + " allocations");
+}
+
 }  // namespace
 
 MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
@@ -39,10 +45,12 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
     offerPicture(*this, "memory");
 }
 
-void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to) {
+void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing) {
     m_memory = memory;
     m_from = from;
     m_to = to;
+    m_missing = missing;
+    setAccessibleDescription(memoryMissing(missing));
     update();
 }
 
@@ -93,6 +101,12 @@ void MemoryView::paintEvent(QPaintEvent*) {
         painter.drawLine(m_cursor, static_cast<int>(all.top()), m_cursor, static_cast<int>(all.bottom()));
     }
     painter.drawText(QRectF(0, 0, width() - 4, fontMetrics().height() + 2), Qt::AlignRight | Qt::AlignVCenter, text);
+    if (m_missing <= 0) return;
+    // Over the curve itself, so that a picture of it says it too.
+    const int room = width() - 12 - fontMetrics().horizontalAdvance(text);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(QRectF(4, 0, std::max(0, room), fontMetrics().height() + 2), Qt::AlignLeft | Qt::AlignVCenter,
+                     fontMetrics().elidedText(memoryMissing(m_missing), Qt::ElideRight, room));
 }
 
 MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
@@ -132,7 +146,7 @@ MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
 }
 
 void MemoryPane::setView(const PanesView& view) {
-    m_curve->setMemory(nullptr, 0, 0);
+    m_curve->setMemory(nullptr, 0, 0, 0);
     m_view = view;
     m_panes = view.panes;
     const QString before = m_device->currentText();
@@ -159,9 +173,12 @@ void MemoryPane::showDevice() {
         m_panes && place >= 0 && place < static_cast<int>(m_panes->memory.size()) ? &m_panes->memory[static_cast<std::size_t>(place)] : nullptr;
     m_split->widget(0)->setVisible(memory != nullptr);
     m_device->setVisible(m_device->count() > 1);
+    const std::int64_t missing = m_panes ? m_panes->memoryMissing : 0;
     if (memory == nullptr) {
         if (!m_panes)
             m_table->setSentence({});
+        else if (missing > 0)
+            m_table->setSentence(QString("No memory is known to have been taken or given back in %1; %2.").arg(m_view.range, memoryMissing(missing)));
         else
             m_table->setSentence(
                 m_panes->allocations
@@ -187,11 +204,12 @@ void MemoryPane::showDevice() {
     if (m_rowsOf->currentIndex() == 2 && memory->alivePieces > static_cast<std::int64_t>(memory->pieces.size()))
         text += QString(" · the largest %1 of %2 pieces").arg(paneCount(static_cast<qint64>(memory->pieces.size())), paneCount(memory->alivePieces));
     if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
+    if (missing > 0) text += QString(" · ") + memoryMissing(missing);
     m_table->setSentence(
         text,
         "The rows are what was alive when most memory was in use, of what was recorded as taken. Predicted is what the settings that the "
         "run began with hold at the worst moment of a step.");
-    m_curve->setMemory(memory, m_panes->from, m_panes->to);
+    m_curve->setMemory(memory, m_panes->from, m_panes->to, missing);
     if (m_rowsOf->currentIndex() == 0)
         showKinds(*memory);
     else if (m_rowsOf->currentIndex() == 1)

@@ -16,7 +16,8 @@ class MemoryView : public QWidget {
     Q_OBJECT
 public:
     explicit MemoryView(QWidget* parent = nullptr);
-    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to);  // kept by pointer; null: nothing
+    // memory: kept by pointer; null: nothing. missing: allocations that the curve is without, which stands over it.
+    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing);
     QSize sizeHint() const override { return {240, 90}; }
     QSize minimumSizeHint() const override { return {140, 44}; }
 
@@ -27,7 +28,7 @@ protected:
 
 private:
     const MemoryOfDevice* m_memory = nullptr;
-    std::int64_t m_from = 0, m_to = 0;
+    std::int64_t m_from = 0, m_to = 0, m_missing = 0;
     int m_cursor = -1;
 };
 

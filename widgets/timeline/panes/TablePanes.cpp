@@ -202,7 +202,7 @@ void KernelsPane::setView(const PanesView& view) {
         {"Mean", "Time of one", "ms"},
         {"Min", "The shortest", "ms"},
         {"Max", "The longest", "ms"},
-        {"Operation", "What had it launched; of several the one with most of the time", {}, true, 24},
+        {"Operation", "What had it launched, or of a CUDA graph what had it captured; of several the one with most of the time", {}, true, 24},
         {"Layer", "Of that operation", {}, true},
         {"Role", "The part of the model that operation belongs to", {}, true},
         {"Blocks per SM", "Blocks of a launch for each multiprocessor, weighted by time; below 1 some have nothing to do"},
