@@ -331,6 +331,10 @@ void fields(auto& io, Like<StudyRow> auto& e) {
     io("floor", e.floor);
     io("pairs", e.pairs);
     io("seconds", e.seconds);
+    io("kept_session", e.keptSession);
+    io("kept_versions", e.keptVersions);
+    io("waits", e.waits);
+    io("arithmetic", e.arithmetic);
 }
 
 // A row of its table is keyed by the capture's (session, at_ns, seq) and its position.

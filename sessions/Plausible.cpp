@@ -56,6 +56,7 @@ void checkPlausible(const StudyRow& row) {
     checkRatio(row.outcome, row.ratio, row.low, row.high);
     expect(isRatio(row.total) && isBound(row.totalLow) && isBound(row.totalHigh) && !(row.totalLow > row.totalHigh), "an impossible total");
     expect(row.pairs >= 0 && !(row.seconds < 0), "a negative count or time");
+    expect(row.keptSession >= 0, "a session that cannot be");
 }
 
 }  // namespace stepscope

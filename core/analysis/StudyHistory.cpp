@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <string_view>
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/events/Event.h"
@@ -20,10 +18,6 @@ StudyRow withFiguresThatStand(StudyRow row) {
         for (double* figure : {&row.ratio, &row.low, &row.high, &row.total, &row.totalLow, &row.totalHigh, &row.floor}) *figure = kUnknown;
     return row;
 }
-
-constexpr std::string_view kMeasuredIn = "Measured in session ", kByVersions = " by another version (", kEndOfVersions = ").";
-// As LadderCourse writes them.
-constexpr std::string_view kLeftOut = "Not measured: ", kMeasuresIt = "A larger budget measures it.";
 
 std::string timesWords(double ratio, double low, double high) {
     const int digits = ratio < 10 ? 2 : 1;
@@ -106,42 +100,19 @@ double StudyHistory::measuredSeconds() const {
     return all;
 }
 
-KeptRow keptRow(const StudyRow& row) {
-    KeptRow kept{.why = row.why};
-    std::string_view rest = row.why;
-    if (!rest.starts_with(kMeasuredIn)) return kept;
-    rest.remove_prefix(kMeasuredIn.size());
-    const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), kept.session);
-    if (problem != std::errc() || kept.session <= 0) return {.why = row.why};
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    if (rest.starts_with(kByVersions)) {
-        const std::size_t close = rest.find(kEndOfVersions);
-        if (close == std::string_view::npos) return {.why = row.why};
-        kept.versions = rest.substr(kByVersions.size(), close - kByVersions.size());
-        rest.remove_prefix(close + 1);
-    }
-    if (!rest.starts_with('.')) return {.why = row.why};
-    rest.remove_prefix(rest.starts_with(". ") ? 2 : 1);
-    kept.why = rest;
-    return kept;
-}
-
-std::string keptWords(const KeptRow& kept) {
-    if (kept.session <= 0) return kept.why;
-    return fmt::format("{}{}{}.{}{}", kMeasuredIn, kept.session, kept.versions.empty() ? "" : fmt::format("{}{})", kByVersions, kept.versions),
-                       kept.why.empty() ? "" : " ", kept.why);
-}
-
-bool waitsForBudget(const StudyRow& row) {
-    return row.state == study::kSkipped && row.why.starts_with(kLeftOut) && row.why.ends_with(kMeasuresIt);
+std::string whyWords(const StudyRow& row) {
+    if (row.keptSession <= 0) return row.why;
+    return fmt::format("Measured in session {}{}.{}{}", row.keptSession,
+                       row.keptVersions.empty() ? "" : fmt::format(" by another version ({})", row.keptVersions), row.why.empty() ? "" : " ",
+                       row.why);
 }
 
 bool waitsForBudget(const StudyHistory& history) {
-    return std::ranges::any_of(history.rows(), [](const StudyRow& row) { return waitsForBudget(row); });
+    return std::ranges::any_of(history.rows(), &StudyRow::waits);
 }
 
 Arithmetic arithmeticOf(const StudyRow& row) {
-    return row.why.ends_with(kOtherArithmetic) ? Arithmetic::Other : row.why.ends_with(kSameArithmetic) ? Arithmetic::Same : Arithmetic::Unknown;
+    return row.arithmetic == study::kOther ? Arithmetic::Other : row.arithmetic == study::kSame ? Arithmetic::Same : Arithmetic::Unknown;
 }
 
 std::string searchLossSentence(const StudyHistory& history) {

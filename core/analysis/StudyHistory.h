@@ -42,21 +42,14 @@ private:
     std::size_t m_kept = 0;                                         // pairs in it
 };
 
-// A row that an earlier session of the same ladder measured. It is stored as the beginning of the row's `why`, so that every session that goes on
-// from there says it too.
-struct KeptRow {
-    std::int64_t session = 0;  // 0: it was measured in its own
-    std::string versions{};    // that measured it, where they are not those of the rows measured here; else empty
-    std::string why{};         // of the row, without that
-};
-KeptRow keptRow(const StudyRow& row);
-std::string keptWords(const KeptRow& kept);  // the whole of it, as a row's `why`
+// What there is to know of a row, in sentences: which earlier session of the same ladder measured it, "Measured in session 3 by another version
+// (Stepscope 0.9).", and its own `why` behind that. Empty: nothing.
+std::string whyWords(const StudyRow& row);
 
-// Whether the measurement is left out for want of time: going on with the ladder measures it.
-bool waitsForBudget(const StudyRow& row);
+// Whether a measurement is left out for want of time: going on with the ladder measures it.
 bool waitsForBudget(const StudyHistory& history);
 
-// What the winner of a search says of how it computes, at the end of its `why`.
+// How the winner of a search computes, and the sentence that says so, which stands at the end of its `why`.
 enum class Arithmetic { Unknown, Same, Other };  // beside the present settings; Unknown: searches of earlier versions did not ask
 constexpr const char* kSameArithmetic = "It computes the same as the present settings, up to rounding.";
 constexpr const char* kOtherArithmetic = "Other arithmetic than the present settings: the loss may move.";

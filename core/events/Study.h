@@ -44,6 +44,10 @@ constexpr const char* kSkipped = "skipped";    // cannot run here, or does nothi
 constexpr const char* kFailed = "failed";      // broke off with an error
 constexpr const char* kRejected = "rejected";  // of a race
 constexpr const char* kChosen = "chosen";
+
+// How the winner of a search computes, beside the present settings.
+constexpr const char* kSame = "same";
+constexpr const char* kOther = "other";
 }  // namespace study
 
 struct StudyRow {
@@ -53,7 +57,7 @@ struct StudyRow {
     std::string name;
     std::string settings;                                      // "key=value key=value" that it adds, leaves out or differs in
     std::string reported;                                      // elsewhere, on other hardware
-    std::string why;                                           // a sentence or two: why not, or what to know of it
+    std::string why;                                           // a sentence or two of its own: why not, or what to know of it
     std::string outcome;                                       // of an experiment: "faster", ...
     double ratio = kUnknown, low = kUnknown, high = kUnknown;  // time per token of what it is beside / of this
     // The same beside the bottom; of settings that race, beside the present ones; of two rungs left out: how many times what both give apart they
@@ -64,6 +68,12 @@ struct StudyRow {
     double floor = kUnknown;  // what a side beside itself says here, as a ratio
     std::int64_t pairs = 0;   // of blocks; of a race: rounds
     double seconds = 0;       // that it took
+    // The earlier session of the same ladder that measured it; 0: its own. And the versions that did, where they are not those of the rows measured
+    // here; else empty. What is said of both is made of them (whyWords in core/analysis/StudyHistory.h).
+    std::int64_t keptSession = 0;
+    std::string keptVersions;
+    bool waits = false;      // left out for want of time: going on with the ladder measures it
+    std::string arithmetic;  // of the winner of a search beside the present settings: "same", "other"; empty: nobody asked
 };
 
 }  // namespace stepscope

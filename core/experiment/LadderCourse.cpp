@@ -213,6 +213,7 @@ std::optional<LadderLeg> LadderCourse::next(double elapsed) {
             StudyRow& row = change(i);
             row.state = study::kSkipped;
             row.why = fmt::format("Not measured: the {:.0f} s of this ladder were spent on its rungs. A larger budget measures it.", m_budget);
+            row.waits = true;
             --left;
             continue;
         }

@@ -63,7 +63,7 @@ BarPicture barsOf(const StudyHistory& history, const char* label, std::initializ
 
 void addReasons(Document& document, const StudyHistory& history, std::initializer_list<const char*> roles) {
     for (const StudyRow& row : history.rows())
-        if (!row.why.empty() && isOf(row, roles)) document.blocks.push_back(Paragraph{row.name + ": " + row.why});
+        if (const std::string why = whyWords(row); !why.empty() && isOf(row, roles)) document.blocks.push_back(Paragraph{row.name + ": " + why});
 }
 
 // Of each row that pairs stand behind, every one of them.
@@ -72,8 +72,8 @@ void addPairs(Document& document, const StudyHistory& history) {
     std::string elsewhere;
     for (const StudyRow& row : history.rows()) {
         const auto& pairs = history.pairsOf(row);
-        if (const KeptRow kept = keptRow(row); kept.session > 0 && row.pairs > 0)
-            elsewhere += fmt::format("{}{} in session {}", elsewhere.empty() ? "" : ", ", row.name, kept.session);
+        if (row.keptSession > 0 && row.pairs > 0)
+            elsewhere += fmt::format("{}{} in session {}", elsewhere.empty() ? "" : ", ", row.name, row.keptSession);
         if (pairs.empty()) continue;
         if (!std::exchange(any, true)) {
             document.blocks.push_back(Heading{"Every pair"});

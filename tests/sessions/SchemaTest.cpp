@@ -4,7 +4,10 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include "core/analysis/StudyHistory.h"
 #include "sessions/EventFields.h"
 #include "sessions/Schema.h"
 #include "sessions/SessionStore.h"
@@ -94,6 +97,73 @@ TEST(Schema, AnExperimentFromBeforeTheLookAtTheEndSaysThatItHadNone) {
     ASSERT_EQ(events->size(), 3u);
     EXPECT_FALSE(std::get<ExperimentBegan>(events->at(1)).finalLook);
     EXPECT_FALSE(std::get<StudyBegan>(events->at(2)).finalLook);
+}
+
+TEST(Schema, ARowOfALadderFromBeforeItsFieldsHasWhatItsSentenceSaidInThemAndKeepsItsOwnWords) {
+    const std::string tooLate = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it.";
+    const std::string saysSame = "Too few pairs. It computes the same as the present settings, up to rounding.";
+    const std::string saysOther = "Other arithmetic than the present settings: the loss may move.";
+    struct Before {
+        std::string state, why;
+        StudyRow now;  // of it the fields that came, and its words
+    };
+    const std::vector<Before> all{
+        {"measured", "Measured in session 3.", {.why = "", .keptSession = 3}},
+        {"measured", "Measured in session 41. Too few pairs.", {.why = "Too few pairs.", .keptSession = 41}},
+        {"measured", "Measured in session 3 by another version (Stepscope 0.9).", {.why = "", .keptSession = 3, .keptVersions = "Stepscope 0.9"}},
+        {"measured",
+         "Measured in session 3 by another version (Stepscope 0.9, LibTorch 2.10.0). Too few pairs (12). Two more minutes would decide.",
+         {.why = "Too few pairs (12). Two more minutes would decide.", .keptSession = 3, .keptVersions = "Stepscope 0.9, LibTorch 2.10.0"}},
+        {"skipped", tooLate, {.why = tooLate, .waits = true}},
+        {"measured", tooLate, {.why = tooLate}},
+        {"skipped", "It changes nothing here.", {.why = "It changes nothing here."}},
+        {"measured", "", {.why = ""}},
+        {"chosen", saysSame, {.why = saysSame, .arithmetic = "same"}},
+        {"chosen", saysOther, {.why = saysOther, .arithmetic = "other"}},
+        // What is no such sentence is left alone.
+        {"measured", "Measured in session 0.", {.why = "Measured in session 0."}},
+        {"measured", "Measured in session x.", {.why = "Measured in session x."}},
+        {"measured", "Measured in session 3", {.why = "Measured in session 3"}},
+        {"measured", "Measured in session 99999999999999999999.", {.why = "Measured in session 99999999999999999999."}},
+        {"measured", "Measured in session 3 by another version (never closed", {.why = "Measured in session 3 by another version (never closed"}},
+    };
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    {
+        SQLite::Database before(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        migrate(before, migrations().first(18));
+        before.exec(
+            "INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters, train_tokens,"
+            " validation_tokens, first_step, resumed_from, kind)"
+            " VALUES (1, 'old', '', '[]', 'finished', '', 0, '{}', '{}', 256, 1, 1, 1, 0, '', 'ladder')");
+        SQLite::Statement row(before,
+                              "INSERT INTO study_rows VALUES (1, ?1, ?1, ?1, 'rung', ?2, '', '', '', ?3, '', 1.5, 1.4, 1.6, 1.5, 1.4, 1.6, 20, 1,"
+                              " 1, 1, 0, 1.01, 12, 30)");
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            row.reset();
+            row.bind(1, static_cast<std::int64_t>(i + 1));
+            row.bind(2, all[i].state);
+            row.bind(3, all[i].why);
+            row.exec();
+        }
+    }
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader.ok()) << reader.error().sentence;
+    const auto events = (*reader)->measurements(1);
+    ASSERT_TRUE(events.ok()) << events.error().sentence;
+    ASSERT_EQ(events->size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& row = std::get<StudyRow>(events->at(i));
+        EXPECT_EQ(row.why, all[i].now.why) << all[i].why;
+        EXPECT_EQ(row.keptSession, all[i].now.keptSession) << all[i].why;
+        EXPECT_EQ(row.keptVersions, all[i].now.keptVersions) << all[i].why;
+        EXPECT_EQ(row.waits, all[i].now.waits) << all[i].why;
+        EXPECT_EQ(row.arithmetic, all[i].now.arithmetic) << all[i].why;
+        EXPECT_EQ(row.pairs, 12) << "and the rest of it";
+        EXPECT_EQ(row.seconds, 30);
+        // Whoever reads it hears what was heard before.
+        EXPECT_EQ(whyWords(row), all[i].why);
+    }
 }
 
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {

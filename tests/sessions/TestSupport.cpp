@@ -225,7 +225,11 @@ std::vector<Event> oneOfEachKind() {
                  .loss = -0.001,
                  .floor = 1.0078125,
                  .pairs = 12,
-                 .seconds = 20.5},
+                 .seconds = 20.5,
+                 .keptSession = 3,
+                 .keptVersions = "Stepscope 0.9",
+                 .waits = true,
+                 .arithmetic = "same"},
         StudyRow{.at = {2'193}},
         StateChanged{{2'200}, 12, RunState::Failed, "The loss is not a number.", ErrorCode::Training, {Subject::Kind::Key, "lr"}},
     };

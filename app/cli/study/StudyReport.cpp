@@ -73,7 +73,7 @@ std::string part(const StudyHistory& history, Table table, std::initializer_list
 std::string reasons(const StudyHistory& history) {
     std::string text;
     for (const StudyRow& row : history.rows())
-        if (!row.why.empty()) text += fmt::format("{}: {}\n", printable(row.name), printable(row.why));
+        if (const std::string why = whyWords(row); !why.empty()) text += fmt::format("{}: {}\n", printable(row.name), printable(why));
     return text;
 }
 
@@ -151,9 +151,11 @@ std::string earlierStudiesText(const std::vector<EarlierStudy>& earlier) {
 
 std::string ladderPlanText(const std::vector<StudyRow>& rows) {
     Table table({{"ROW"}, {"SETS"}, {"REPORTED"}, {"HERE"}});
-    for (const StudyRow& row : rows)
+    for (const StudyRow& row : rows) {
+        const std::string why = whyWords(row);
         table.add({printable(row.name), printable(row.settings), printable(row.reported),
-                   row.role == study::kBottom ? "" : printable(row.why.empty() ? "will be measured" : row.why)});
+                   row.role == study::kBottom ? "" : printable(why.empty() ? "will be measured" : why)});
+    }
     return table.text();
 }
 

@@ -296,7 +296,9 @@ LiveStudy::Outcome LiveTune::proof() {
             row.why = "Measured anew, it is not faster than the present settings. " + row.why;
         if (const auto plan = m_registry->plan(*winner, m_like.vocabulary); worth && plan) {
             if (!row.why.empty() && !row.why.ends_with(' ')) row.why += ' ';
-            row.why += sameArithmetic(*plan, m_present) ? kSameArithmetic : kOtherArithmetic;
+            const bool same = sameArithmetic(*plan, m_present);
+            row.arithmetic = same ? study::kSame : study::kOther;
+            row.why += same ? kSameArithmetic : kOtherArithmetic;
         }
     } else {
         row.state = outcome.state == RunState::Failed ? study::kFailed : study::kWaiting;

@@ -23,11 +23,9 @@ std::vector<StudyRow> keptRows(std::vector<StudyRow> rows, std::int64_t session,
     for (StudyRow& row : rows) {
         // The bottom is measured with the first rung.
         if (row.role == study::kBottom ? !rungs : row.state != study::kMeasured) continue;
-        KeptRow kept = keptRow(row);
-        if (kept.session == 0) kept.session = session;
-        if (kept.versions.empty()) kept.versions = measuredBy;
-        if (kept.versions == here) kept.versions.clear();
-        row.why = keptWords(kept);
+        if (row.keptSession == 0) row.keptSession = session;
+        if (row.keptVersions.empty()) row.keptVersions = measuredBy;
+        if (row.keptVersions == here) row.keptVersions.clear();
     }
     return rows;
 }

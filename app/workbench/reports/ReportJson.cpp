@@ -93,14 +93,13 @@ Json settingsJson(const std::string& words) {
 }
 
 Json rowJson(const StudyRow& row) {
-    const KeptRow kept = keptRow(row);
     return {{"row", row.row},
             {"role", row.role},
             {"state", row.state},
             {"name", row.name},
             {"settings", settingsJson(row.settings)},
             {"reported", row.reported},
-            {"why", row.why},
+            {"why", whyWords(row)},
             {"verdict", row.outcome},
             {"ratio", number(row.ratio)},
             {"low", bound(row.low, row.high, row.low)},
@@ -117,8 +116,8 @@ Json rowJson(const StudyRow& row) {
             {"pairs", row.pairs},
             {"seconds", number(row.seconds)},
             // Of an earlier session of the same ladder that this one goes on with; null: measured in this one, or not at all.
-            {"measured_in", kept.session > 0 ? Json(kept.session) : Json(nullptr)},
-            {"measured_by", kept.versions.empty() ? Json(nullptr) : Json(kept.versions)}};
+            {"measured_in", row.keptSession > 0 ? Json(row.keptSession) : Json(nullptr)},
+            {"measured_by", row.keptVersions.empty() ? Json(nullptr) : Json(row.keptVersions)}};
 }
 
 // How the intervals of a study's experiments are made.

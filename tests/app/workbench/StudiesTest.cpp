@@ -76,8 +76,8 @@ protected:
         for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(m_file.string() + part);
     }
     std::string database() const { return m_file.string(); }
-    // Of two rungs, the first of which is measured. why: what that row says.
-    std::int64_t store(const std::string& why = {}) {
+    // Of two rungs, the first of which is measured. why: what that row says; kept: the session that measured it, where that is an earlier one.
+    std::int64_t store(const std::string& why = {}, std::int64_t kept = 0) {
         SessionInfo info;
         info.kind = SessionKind::Ladder;
         info.name = "mine";
@@ -98,7 +98,8 @@ protected:
                                    .ratio = 1.5,
                                    .low = 1.4,
                                    .high = 1.6,
-                                   .pairs = 12});
+                                   .pairs = 12,
+                                   .keptSession = kept});
         recorder->publish(
             StudyRow{.at = {4}, .row = 2, .role = study::kRung, .state = study::kWaiting, .name = "fusion=step", .settings = "fusion=step"});
         recorder->publish(StateChanged{{5}, 0, RunState::Stopped, {}});
@@ -116,13 +117,13 @@ TEST_F(StoredLadder, ThatGoesOnSaysOfEachRowThatItKeepsWhichSessionMeasuredIt) {
     const auto request = resumedLadder(database(), session, m_machine);
     ASSERT_TRUE(request) << request.error().sentence;
     ASSERT_EQ(request->kept.size(), 3u);
-    const std::string words = "Measured in session " + std::to_string(session) + ".";
-    EXPECT_EQ(request->kept[0].why, words) << "the bottom was measured with the first rung";
-    EXPECT_EQ(request->kept[1].why, words);
-    EXPECT_EQ(request->kept[2].why, "") << "which is to be measured";
+    EXPECT_EQ(request->kept[0].keptSession, session) << "the bottom was measured with the first rung";
+    EXPECT_EQ(request->kept[1].keptSession, session);
+    EXPECT_EQ(request->kept[1].keptVersions, "") << "by these versions too";
+    EXPECT_EQ(request->kept[2].keptSession, 0) << "which is to be measured";
     LadderCourse course(request->ladder, {}, [](const RungSet&, const RungSet&) { return std::string(); });
     course.restore(request->kept);
-    EXPECT_EQ(course.rows()[1].why, words) << "so does the table that goes on";
+    EXPECT_EQ(whyWords(course.rows()[1]), "Measured in session " + std::to_string(session) + ".") << "so does the table that goes on";
 }
 
 TEST_F(StoredLadder, MeasuredByAnotherVersionSaysWhich) {
@@ -131,17 +132,25 @@ TEST_F(StoredLadder, MeasuredByAnotherVersionSaysWhich) {
     now.stepscope = "1.0";
     const auto request = resumedLadder(database(), session, now);
     ASSERT_TRUE(request) << request.error().sentence;
-    EXPECT_THAT(request->kept[1].why, ::testing::HasSubstr("by another version (Stepscope 0.9, LibTorch 2.10.0)"));
+    EXPECT_EQ(request->kept[1].keptVersions, "Stepscope 0.9, LibTorch 2.10.0");
 }
 
 TEST_F(StoredLadder, ThatWentOnBeforeKeepsWhereItsRowsWereMeasuredFirst) {
     // Session 3 measured it, with the versions of then; the session that is gone on with kept it.
-    const std::int64_t session = store("Measured in session 3. Too few pairs.");
+    const std::int64_t session = store("Too few pairs.", 3);
     Machine now = m_machine;
     now.libtorch = "2.11.0";
     const auto request = resumedLadder(database(), session, now);
     ASSERT_TRUE(request) << request.error().sentence;
-    EXPECT_EQ(request->kept[1].why, "Measured in session 3 by another version (Stepscope 0.9, LibTorch 2.10.0). Too few pairs.");
+    EXPECT_EQ(whyWords(request->kept[1]), "Measured in session 3 by another version (Stepscope 0.9, LibTorch 2.10.0). Too few pairs.");
+    EXPECT_EQ(request->kept[1].why, "Too few pairs.") << "its own words stay what they were";
+}
+
+TEST_F(StoredLadder, WhoseRowOnlyReadsAsIfAnotherSessionHadMeasuredItIsMeasuredWhereItIsStored) {
+    const std::int64_t session = store("Measured in session 99. So its maker says.");
+    const auto request = resumedLadder(database(), session, m_machine);
+    ASSERT_TRUE(request) << request.error().sentence;
+    EXPECT_EQ(request->kept[1].keptSession, session) << "a sentence is not searched";
 }
 
 TEST(LadderCourseHere, RowsThatHadNoTimeWaitForALargerBudgetAndOthersDoNot) {
@@ -149,9 +158,11 @@ TEST(LadderCourseHere, RowsThatHadNoTimeWaitForALargerBudgetAndOthersDoNot) {
     for (const char* value : {"off", "bf16", "fp16"}) ladder.rungs.push_back({.name = value, .settings = {{"amp", value}}, .reported = {}});
     LadderCourse course(ladder, {}, [](const RungSet&, const RungSet&) { return std::string(); });
     while (course.next(5000)) course.done(ExperimentHistory(), false);
-    const auto waiting = std::ranges::count_if(course.rows(), [](const StudyRow& row) { return waitsForBudget(row); });
+    const auto waiting = std::ranges::count_if(course.rows(), [](const StudyRow& row) { return row.waits && row.state == study::kSkipped; });
     EXPECT_EQ(waiting, 2) << "the top without its first and its second rung";
-    EXPECT_FALSE(waitsForBudget(StudyRow{.state = study::kSkipped, .why = "It changes nothing here."}));
+    LadderCourse none(ladder, {}, [](const RungSet&, const RungSet&) { return std::string("It changes nothing here."); });
+    EXPECT_FALSE(none.next(5000));
+    EXPECT_TRUE(std::ranges::none_of(none.rows(), &StudyRow::waits)) << "no budget would change that";
 }
 
 TEST(AStudy, IsTheSameQuestionWhateverItsBudgetAndAnotherOnOtherGpusWithPairsOrAMemoryBound) {

@@ -105,22 +105,27 @@ TEST(StudyHistory, NumbersOfRowsThatNobodyMakesAreLeftOut) {
 }
 
 TEST(StudyHistory, ARowThatAnEarlierSessionMeasuredSaysWhichAndByWhichVersions) {
-    for (const char* own : {"", "Too few pairs. 2 more minutes would decide."})
-        for (const char* versions : {"", "Stepscope 0.9.1, LibTorch 2.10.0"}) {
-            const StudyRow row{.why = keptWords({.session = 3, .versions = versions, .why = own})};
-            const KeptRow kept = keptRow(row);
-            EXPECT_EQ(kept.session, 3) << row.why;
-            EXPECT_EQ(kept.versions, versions) << row.why;
-            EXPECT_EQ(kept.why, own) << row.why;
-        }
-    EXPECT_EQ(keptWords({.session = 3}), "Measured in session 3.");
-    EXPECT_EQ(keptWords({.session = 3, .versions = "Stepscope 0.9.1", .why = "Too few pairs."}),
+    EXPECT_EQ(whyWords({.keptSession = 3}), "Measured in session 3.");
+    EXPECT_EQ(whyWords({.why = "Too few pairs.", .keptSession = 3}), "Measured in session 3. Too few pairs.");
+    EXPECT_EQ(whyWords({.keptSession = 3, .keptVersions = "Stepscope 0.9.1"}), "Measured in session 3 by another version (Stepscope 0.9.1).");
+    EXPECT_EQ(whyWords({.why = "Too few pairs.", .keptSession = 3, .keptVersions = "Stepscope 0.9.1"}),
               "Measured in session 3 by another version (Stepscope 0.9.1). Too few pairs.");
-    for (const char* other : {"", "Too few pairs.", "Measured in session", "Measured in session 0.", "Measured in session x.",
-                              "Measured in session 3", "Measured in session 3 by another version (never closed"}) {
-        EXPECT_EQ(keptRow({.why = other}).session, 0) << other;
-        EXPECT_EQ(keptRow({.why = other}).why, other);
-    }
+    EXPECT_EQ(whyWords({.why = "Too few pairs."}), "Too few pairs.") << "it was measured in its own";
+    EXPECT_EQ(whyWords({}), "");
+}
+
+TEST(StudyHistory, WaitsForALargerBudgetWhereARowSaysSoInItsFieldWhateverItsSentence) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder"});
+    history.add(StudyRow{.row = 1,
+                         .role = study::kWithout,
+                         .state = study::kSkipped,
+                         .why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it."});
+    EXPECT_FALSE(waitsForBudget(history)) << "a sentence is for persons";
+    history.add(StudyRow{.row = 2, .role = study::kWithout, .state = study::kSkipped, .why = "In other words.", .waits = true});
+    EXPECT_TRUE(waitsForBudget(history));
+    history.add(StudyRow{.row = 2, .role = study::kWithout, .state = study::kMeasured});
+    EXPECT_FALSE(waitsForBudget(history)) << "it was measured meanwhile";
 }
 
 TEST(StudyHistory, ASearchSaysTheLossOfWhatItRecommendsAndHowThatComputes) {
@@ -132,12 +137,13 @@ TEST(StudyHistory, ASearchSaysTheLossOfWhatItRecommendsAndHowThatComputes) {
     EXPECT_NE(searchLossSentence(history).find("unknown"), std::string::npos);
     EXPECT_EQ(arithmeticOf(*history.recommended()), Arithmetic::Unknown);
     last.loss = 0.00123;
-    last.why = std::string("Not confirmed for sure. ") + kOtherArithmetic;
+    last.arithmetic = study::kOther;
     history.add(last);
     EXPECT_NE(searchLossSentence(history).find("0.0012 higher than with the present settings"), std::string::npos) << searchLossSentence(history);
     EXPECT_EQ(arithmeticOf(*history.recommended()), Arithmetic::Other);
     last.loss = -0.00123;
-    last.why = kSameArithmetic;
+    last.arithmetic = study::kSame;
+    last.why = kOtherArithmetic;  // words are for people alone
     history.add(last);
     EXPECT_NE(searchLossSentence(history).find("0.0012 lower"), std::string::npos);
     EXPECT_EQ(arithmeticOf(*history.recommended()), Arithmetic::Same);

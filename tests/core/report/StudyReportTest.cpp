@@ -192,6 +192,7 @@ TEST(StudyReport, OfASearchSaysTheLossTheArithmeticAndHowItsIntervalIsMade) {
     history.add(StudyBegan{.kind = "tune", .title = "what is best here"});
     StudyRow last = row(2, study::kFinal, study::kChosen, "what won", 1.96);
     last.loss = -0.0123;
+    last.arithmetic = study::kOther;
     last.why = kOtherArithmetic;
     history.add(last);
     StudyFacts known = facts();
@@ -205,7 +206,8 @@ TEST(StudyReport, OfASearchSaysTheLossTheArithmeticAndHowItsIntervalIsMade) {
 TEST(StudyReport, OfALadderThatWentOnSaysWhichRowsAnotherSessionMeasuredAndWhereTheirPairsAre) {
     StudyHistory history = ladder();
     StudyRow kept = row(1, study::kRung, study::kMeasured, "half precision", 1.43);
-    kept.why = keptWords({.session = 7, .versions = "Stepscope 0.9, LibTorch 2.10.0"});
+    kept.keptSession = 7;
+    kept.keptVersions = "Stepscope 0.9, LibTorch 2.10.0";
     history.add(kept);
     const std::string text = toMarkdown(studyReport(history, facts()));
     EXPECT_NE(text.find("half precision: Measured in session 7 by another version (Stepscope 0.9, LibTorch 2.10.0)."), std::string::npos) << text;

@@ -248,6 +248,10 @@ TEST_F(EventMergeOf, WhatCouldNotBeReadAgainIsKnownBeforeItIsStored) {
     StudyRow row{.at = {1}};
     row.pairs = -1;
     EXPECT_FALSE(isReadable(row));
+    row.pairs = 0;
+    EXPECT_TRUE(isReadable(row));
+    row.keptSession = -1;
+    EXPECT_FALSE(isReadable(row));
 }
 
 }  // namespace

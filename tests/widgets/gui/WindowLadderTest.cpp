@@ -183,6 +183,7 @@ TEST_F(WindowLadderTest, AFinishedLadderWhoseRowsHadNoTimeGoesOnWithTheMinutesTh
             if (auto* row = std::get_if<StudyRow>(&event); row != nullptr && row->role == study::kWithout) {
                 row->state = study::kSkipped;
                 row->why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it.";
+                row->waits = true;
             }
             recorder->publish(event);
         }

@@ -154,6 +154,7 @@ TEST(LadderPage, SaysTheLossOfWhatIsRecommendedAndThatItComputesOtherwise) {
     LadderPage page;
     StudyRow last = finalRow(study::kChosen, "amp=bf16");
     last.loss = 0.0123;
+    last.arithmetic = study::kOther;
     last.why = kOtherArithmetic;
     page.setView(viewOf(raceOf({last})));
     EXPECT_TRUE(page.beside().contains("0.0123 higher than with the present settings")) << page.beside().toStdString();
@@ -180,6 +181,22 @@ TEST(LadderPage, SaysHowOftenTheSameWasAskedBeforeAndWhatItCameTo) {
     EXPECT_EQ(opened, 7);
 }
 
+TEST(LadderPage, SaysOfARowWhichEarlierSessionMeasuredIt) {
+    auto history = std::make_shared<StudyHistory>();
+    history->add(StudyBegan{.kind = "ladder"});
+    history->add(StudyRow{.row = 1,
+                          .role = study::kRung,
+                          .state = study::kMeasured,
+                          .name = "amp=bf16",
+                          .why = "Too few pairs.",
+                          .ratio = 1.2,
+                          .keptSession = 4,
+                          .keptVersions = "Stepscope 0.9"});
+    LadderPage page;
+    page.setView(viewOf(history));
+    EXPECT_EQ(page.table().cell("amp=bf16", "what to know"), "Measured in session 4 by another version (Stepscope 0.9). Too few pairs.");
+}
+
 TEST(LadderPage, OffersToGoOnForRowsThatHadNoTime) {
     auto history = std::make_shared<StudyHistory>();
     history->add(StudyBegan{.kind = "ladder"});
@@ -188,7 +205,8 @@ TEST(LadderPage, OffersToGoOnForRowsThatHadNoTime) {
                           .role = study::kWithout,
                           .state = study::kSkipped,
                           .name = "without amp=bf16",
-                          .why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it."});
+                          .why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it.",
+                          .waits = true});
     LadderPage page;
     LadderView view = viewOf(history);
     view.resumable = true;

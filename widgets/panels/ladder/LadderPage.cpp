@@ -50,7 +50,7 @@ StudyBar barOf(const StudyRow& row, bool over) {
                  .ratio = row.ratio,
                  .low = row.low,
                  .high = row.high,
-                 .note = QString::fromStdString(row.why)};
+                 .note = QString::fromStdString(whyWords(row))};
     bar.kind = row.state == study::kChosen     ? Kind::Chosen
                : row.state == study::kRunning  ? Kind::Running
                : row.state == study::kWaiting  ? Kind::Waiting

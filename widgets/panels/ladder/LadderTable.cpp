@@ -44,7 +44,7 @@ QString racedText(const StudyRow& row) {
 }
 
 QString ladderStateText(const StudyRow& row, bool over) {
-    if (!row.why.empty()) return QString::fromStdString(row.why);
+    if (const std::string why = whyWords(row); !why.empty()) return QString::fromStdString(why);
     if (over && row.state == study::kRunning) return "not decided";
     if (over && row.state == study::kWaiting) return "not measured";
     if (row.state == study::kRunning) return row.role == study::kCandidate ? "racing" : "being measured";

@@ -81,6 +81,7 @@ LiveStudy::Outcome FakeTune::study() {
     };
     const auto outcome = measure({.a = m_request.config, .b = winner, .budgetSeconds = 20}, history, note);
     last.state = outcome.state == RunState::Finished ? study::kChosen : study::kRunning;
+    last.arithmetic = study::kOther;
     last.why = kOtherArithmetic;
     note();
     return outcome;
