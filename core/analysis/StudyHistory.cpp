@@ -108,7 +108,7 @@ std::string whyWords(const StudyRow& row) {
 }
 
 bool waitsForBudget(const StudyHistory& history) {
-    return std::ranges::any_of(history.rows(), &StudyRow::waits);
+    return std::ranges::any_of(history.rows(), [](const StudyRow& row) { return row.waits && row.state == study::kSkipped; });
 }
 
 Arithmetic arithmeticOf(const StudyRow& row) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -77,6 +78,8 @@ CpuQuota::CpuQuota(const std::string& groups, const std::string& root) {
     std::string line, mounted, path;
     while (std::getline(file, line)) {
         if (!isOfProcessors(line, mounted, path)) continue;
+        // Some kernels name the controllers in another order than the folder does, which is linked as "cpu" then.
+        if (std::error_code problem; !mounted.empty() && !std::filesystem::is_directory(root + mounted, problem)) mounted = "/cpu";
         // Inside a container the path may be of the host, where nothing is seen; its own group is the root then.
         for (int i = 0; i < kMostAncestors; ++i) {
             const std::string statistics = root + mounted + (path == "/" ? "" : path) + "/cpu.stat";

@@ -57,7 +57,10 @@ void CheckpointKeeper::found(const std::string& path, std::int64_t step, const s
     if (m_keepNewest == 0 || !hasFolder()) return;
     for (const auto& [at, one] : writtenUpTo(m_setup.folder, step)) {
         std::error_code problem;
-        if (fs::exists(fs::path(one) / kAskedFor, problem)) m_retention.protect(one);
+        if (fs::exists(fs::path(one) / kAskedFor, problem)) {
+            m_retention.protect(one);  // and takes the place of none that was due
+            continue;
+        }
         const auto known = validated.find(at);
         const double loss = known != validated.end() ? known->second : kUnknown;
         if (m_keepsBest && !std::isfinite(loss)) continue;

@@ -27,8 +27,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kPolls{20}, kLooksAgain{50};
-// How long one stays at the store for those who are still to come and read why all end; how long a thread may take to hear that time is up.
-constexpr milliseconds kTells{5'000}, kMayLinger{2'000};
+// How long one stays at the store for those who are still to come and read why all end, and where the patience is nearly over; how long a thread may
+// take to hear that time is up.
+constexpr milliseconds kTells{5'000}, kMayLinger{2'000}, kTellsLate{1'800};
 constexpr std::size_t kMostSaid = 2000;  // bytes of a sentence of another worker's
 
 // Keys of the store.
@@ -180,7 +181,8 @@ private:
         store.add(kHeard, 1);
         // With the one that keeps the store it goes, and a file that nobody holds any more is a left-over to whoever comes then.
         const bool keeps = opensStore(m_place) || !m_place.file.empty();
-        const auto until = steady_clock::now() + kTells;
+        // Whoever waits for this thread gives it up kMayLinger after the patience, and says then that nobody came.
+        const auto until = std::min(steady_clock::now() + kTells, m_until + kTellsLate);
         const auto somebodyIsToHear = [&] {
             const std::int64_t came = store.add(kCame, 0);
             return came < m_place.size || store.add(kHeard, 0) < came;

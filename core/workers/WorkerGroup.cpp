@@ -189,6 +189,10 @@ int WorkerGroup::onThisMachine() const {
     return static_cast<int>(std::ranges::count_if(m_joined->workers, [&](const WorkerIdentity& one) { return onOneMachine(one, m_joined->own()); }));
 }
 
+std::chrono::milliseconds WorkerGroup::patience() const {
+    return m_joined->patience;
+}
+
 int WorkerGroup::firstHere() const {
     const auto first = std::ranges::find_if(m_joined->workers, [&](const WorkerIdentity& one) { return onOneMachine(one, m_joined->own()); });
     return static_cast<int>(first - m_joined->workers.begin());  // it is itself one of them

@@ -24,9 +24,10 @@ public:
     WorkerGroup& operator=(const WorkerGroup&) = delete;
 
     const WorkerPlace& place() const override;
-    int onThisMachine() const;      // of the workers, this one included
-    int firstHere() const;          // the lowest rank of those of this machine
-    int sharingProcessors() const;  // of those, with whom this one shares a processor, itself included
+    std::chrono::milliseconds patience() const;  // as it joined
+    int onThisMachine() const;                   // of the workers, this one included
+    int firstHere() const;                       // the lowest rank of those of this machine
+    int sharingProcessors() const;               // of those, with whom this one shares a processor, itself included
 
     Status sum(float* values, std::int64_t count) override;
     Status sumBf16(std::uint16_t* bits, std::int64_t count) override;

@@ -49,11 +49,9 @@ public:
     QString help() const override {
         return QStringLiteral(
             "Of the time of all cores that this process may use: what it takes itself, what every other process takes, and what the host of a "
-            "virtual machine gives to others. And of the GPU where there is one. Dashed where it ever happens: in which share of the periods of a "
-            "control "
-            "group's quota (a container's limit of processors) the threads were stopped. Dotted, on the right axis: the power that the processors "
-            "take "
-            "for all programs together (RAPL), and that of the GPU. Sampled every half second.");
+            "virtual machine gives to others. And of the GPU where there is one. Dashed where it ever happens: in which share of the periods of "
+            "a control group's quota (a container's limit of processors) the threads were stopped. Dotted, on the right axis: the power that the "
+            "processors take for all programs together (RAPL), and that of the GPU. Sampled every half second.");
     }
     QString helpHere(const DrawRequest& request) const override {
         if (request.history == nullptr || !request.history->info() || request.history->device().place.empty()) return {};

@@ -59,6 +59,14 @@ TEST_F(CpuQuotaTest, TheFirstVersionKeepsProcessorsInAHierarchyOfTheirOwn) {
     EXPECT_NEAR(quota.throttledPct().value_or(-1), 75, 1e-9);
 }
 
+TEST_F(CpuQuotaTest, AHierarchyWhoseControllersAreNamedInAnotherOrderIsFoundByItsLink) {
+    statistics("/cpu,cpuacct/box", 4, 4);
+    std::filesystem::create_directory_symlink(m_root + "/cpu,cpuacct", m_root + "/cpu");
+    CpuQuota quota = quotaOf("4:cpuacct,cpu:/box\n");
+    statistics("/cpu,cpuacct/box", 8, 5);
+    EXPECT_NEAR(quota.throttledPct().value_or(-1), 25, 1e-9);
+}
+
 TEST_F(CpuQuotaTest, APathOfTheHostIsLookedForAtTheRootOfTheContainer) {
     statistics("", 4, 0);
     CpuQuota quota = quotaOf("0::/system.slice/of-the-host\n");

@@ -149,6 +149,22 @@ TEST_F(RetentionOfARun, LeavesWhatWasAskedOfTheProcessBefore) {
     EXPECT_THAT(goOn(60, one), ElementsAre("step-0000015", "step-0000030", "step-0000080"));
 }
 
+TEST_F(RetentionOfARun, WhatWasAskedOfTheProcessBeforeTakesThePlaceOfNoneThatWasDue) {
+    onEvent = [](const Event& event, testing::TinyTrainer& trainer) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 55) trainer.commands.push(SaveCheckpoint{});
+    };
+    EXPECT_THAT(run([](RunConfig& config) { config.keep = 3; }), ElementsAre("step-0000040", "step-0000050", "step-0000055", "step-0000060"));
+    onEvent = {};
+    fs::remove_all(folder / "step-0000060");  // as if it had been killed before
+    EXPECT_THAT(goOn(55,
+                     [](RunConfig& config) {
+                         config.keep = 3;
+                         config.steps = 70;
+                     }),
+                ElementsAre("step-0000050", "step-0000055", "step-0000060", "step-0000070"));
+}
+
 TEST_F(RetentionOfARun, RemembersWhichOfTheProcessBeforeWasTheBest) {
     const auto best = [](RunConfig& config) {
         config.keep = 1;

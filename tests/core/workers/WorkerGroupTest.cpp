@@ -280,6 +280,14 @@ TEST(WorkerGroup, OneThatComesASecondLaterHearsWhyTheOthersHaveEnded) {
     std::filesystem::remove(file);
 }
 
+TEST(WorkerGroup, WhyTheyCannotTrainTogetherIsSaidHoweverShortThePatience) {
+    const std::string file = freshFile(), store = "WORLD_SIZE=3 STEPSCOPE_WORKERS_FILE=" + file;
+    // The third one never comes.
+    for (const Ended& one : runEach({"RANK=1 " + store, "RANK=1 " + store}, "all 2"))
+        EXPECT_THAT(one.said, testing::MatchesRegex("RANK is 1 with two workers, .*\n"));
+    std::filesystem::remove(file);
+}
+
 // One of them has died, and what they said to each other is there still.
 TEST(WorkerGroup, ThoseWhoAreStartedAnewClaimTheirRanksAnew) {
     const std::string file = freshFile(), store = "STEPSCOPE_WORKERS_FILE=" + file;
