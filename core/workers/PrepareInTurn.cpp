@@ -129,7 +129,7 @@ Status prepareInTurn(Collectives& group, int turn, const std::function<bool()>& 
     const Error stopped = makeError(ErrorCode::Cancelled, "The run was stopped while it was prepared.");
     Status own = stopped;
     if (beats.waitForTurn()) own = work(beats.stop());
-    const Status broke = beats.end(own ? Preparation::Done : Preparation::Failed);
+    Status broke = beats.end(own ? Preparation::Done : Preparation::Failed);
     if (cancelled && cancelled()) return stopped;
     // What was stopped because of another worker has not failed by itself.
     if (!own && own.error().code != ErrorCode::Cancelled) return own;
@@ -138,7 +138,7 @@ Status prepareInTurn(Collectives& group, int turn, const std::function<bool()>& 
     // It gives up, and this is where that is heard, with its reason.
     std::vector<PreparationSaid> all(static_cast<std::size_t>(group.place().size));
     const PreparationSaid last{turn, Preparation::Done};
-    if (const Status left = group.gather(&last, sizeof last, all.data()); !left) return left;
+    if (Status left = group.gather(&last, sizeof last, all.data()); !left) return left;
     return makeError(ErrorCode::Training, "Another worker could not prepare what it trains on.");
 }
 
