@@ -46,6 +46,10 @@ Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std
     return forEachBlockOf(reader, session, kWorkerTimes, {}, decodeWorkerTimes, take);
 }
 
+Status forEachWorkerClocks(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerClocks&)>& take) {
+    return forEachBlockOf(reader, session, kWorkerClocks, {}, decodeWorkerClocks, take);
+}
+
 Result<WorkerMap> workerMapOf(const std::string& database, std::int64_t session) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
@@ -56,6 +60,11 @@ Result<WorkerMap> workerMapOf(const std::string& database, std::int64_t session)
         return {};
     });
     if (!read) return read.error();
+    const auto clocks = forEachWorkerClocks(**reader, session, [&](const WorkerClocks& found) -> Status {
+        map.add(found);
+        return {};
+    });
+    if (!clocks) return clocks.error();
     return map;
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
+#include "core/trace/WorkerClocks.h"
 #include "core/trace/WorkerTimes.h"
 #include "sessions/SessionStore.h"
 
@@ -25,7 +26,9 @@ Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const
                               const BlockRange& range = {});
 // Of a run of several workers: what each of them took for the phases of its steps, in order of time.
 Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerTimes&)>& take);
-// The same summed up; without steps where one worker made the run. NotFound: there is no such session.
+// And what was found of their clocks, exchange by exchange.
+Status forEachWorkerClocks(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerClocks&)>& take);
+// Both summed up; without steps where one worker made the run. NotFound: there is no such session.
 Result<WorkerMap> workerMapOf(const std::string& database, std::int64_t session);
 
 }  // namespace stepscope

@@ -15,6 +15,7 @@
 #include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/workers/LocalWorkers.h"
+#include "app/workbench/workers/NotBegun.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/ProfileSchedule.h"
@@ -172,6 +173,13 @@ Status findWorkers(TrainOptions& options) {
     return {};
 }
 
+// What a run begins with may be there with one worker and not with another: the others, who wait for it, hear why it does not begin.
+Error notBegun(const TrainOptions& options, Error why) {
+    const bool othersWait = !options.request.workers.alone() && options.startsOthers == 1;
+    if (othersWait && why.code != ErrorCode::Cancelled) tellNotBegun(options.request.workers, options.request.workerPatience, why);
+    return why;
+}
+
 // A worker beside the first: it says nothing but why it could not go on.
 Result<ExitCode> trainBeside(const TrainOptions& options, Workbench& workbench) {
     struct Silence final : EventSink {
@@ -179,7 +187,7 @@ Result<ExitCode> trainBeside(const TrainOptions& options, Workbench& workbench) 
         void publishChunk(ChunkPtr) override {}
     } silence;
     const auto summary = waitOrStop([&] { return workbench.start(options.request, silence); });
-    if (!summary) return summary.error();
+    if (!summary) return notBegun(options, summary.error());
     if (summary->state == RunState::Failed) {
         printError(fmt::format("worker {}: {}", options.request.workers.rank, summary->why));
         return exitCode(summary->code);
@@ -194,11 +202,11 @@ Result<ExitCode> train(TrainOptions& options) {
     const auto workbench = Workbench::create();
     if (!options.request.resume.empty()) {
         const auto checkpoint = chooseCheckpoint(options.request.resume, options.request.database);
-        if (!checkpoint) return checkpoint.error();
+        if (!checkpoint) return notBegun(options, checkpoint.error());
         options.request.resume = *checkpoint;
     }
     auto config = configFor(options, *workbench);
-    if (!config) return config.error();
+    if (!config) return notBegun(options, config.error());
     options.request.config = std::move(*config);
     options.request.record = !options.noRecord;
     if (options.capture.firstStep > 0) options.request.capture = options.capture;
@@ -247,7 +255,7 @@ Result<ExitCode> train(TrainOptions& options) {
             if (Run* told = running.load()) told->send(StopCapture{});
         });
         auto started = workbench->start(options.request, sink);
-        if (!started) return started.error();
+        if (!started) return notBegun(options, started.error());
         run = std::move(*started);
         running = run.get();
         if (stopAsked) run->send(Stop{});  // asked before there was a run to tell

@@ -188,7 +188,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     if (auto fits = forecast((*batches)->corpus()); !fits) return fits.error();
     m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
     const Corpus& corpus = (*batches)->corpus();
-    auto start = startingState(m_request, m_registry->modelShape(m_plan, corpus.vocabulary), corpus, threads);
+    auto start = beginTogether(corpus, threads);
     if (!start) return start.error();
 
     TrainerSetup setup;
@@ -218,7 +218,10 @@ Result<TrainerSetup> LiveRun::prepare() {
         return checkMemoryOfFlip(*m_registry, from, to, ids);
     };
     setup.fitsBeside = [this, ids](const RunPlan& a, const RunPlan& b) { return checkMemoryOfTurns(*m_registry, a, b, ids); };
-    if (m_workers) setup.others = &m_workers->parallel();
+    if (m_workers) {
+        setup.others = &m_workers->parallel();
+        setup.beat = m_workers->beat();
+    }
     setup.stopIsAsked = [this] { return m_cancelled.load(); };
     setup.commandsBefore = [this](std::int64_t step) { return m_scheduled.before(step); };
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
@@ -313,6 +316,21 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData(const std::atomic<b
     auto batches = std::make_shared<BatchSource>(std::move(*corpus));
     if (auto good = batches->accepts(m_plan); !good) return good.error();
     return std::shared_ptr<const BatchSource>(std::move(batches));
+}
+
+// Where there are others, beside them: a disk may be slow with one of them.
+Result<StartingState> LiveRun::beginTogether(const Corpus& corpus, std::int64_t threads) {
+    const auto begin = [&] { return startingState(m_request, m_registry->modelShape(m_plan, corpus.vocabulary), corpus, threads); };
+    if (!m_workers) return begin();
+    StartingState start;
+    const Status begun = m_workers->beginSideBySide(m_cancelled, [&]() -> Status {
+        auto own = begin();
+        if (!own) return own.error();
+        start = std::move(*own);
+        return {};
+    });
+    if (!begun) return begun.error();
+    return start;
 }
 
 // Once more, now that it is known which ids the data have, and how many.

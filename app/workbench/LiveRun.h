@@ -10,6 +10,7 @@
 #include "app/workbench/EventTee.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/ScheduledCommands.h"
+#include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/ForetoldTime.h"
 #include "app/workbench/text/GeneratorThread.h"
 #include "app/workbench/workers/RunWorkers.h"
@@ -34,6 +35,7 @@ private:
     Status takeUp(Restart restart);
     Result<std::shared_ptr<const BatchSource>> openDataTogether();
     Result<std::shared_ptr<const BatchSource>> openData(const std::atomic<bool>& stop);
+    Result<StartingState> beginTogether(const Corpus& corpus, std::int64_t threads);
     Status forecast(const Corpus& corpus);
     void tellForecast();
     void tellOthers(const Error& why);

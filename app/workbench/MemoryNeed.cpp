@@ -77,7 +77,8 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan
             {residentMemory().count + loads},
             describeParts(predicted),
             place.room,
-            predicted.byKind};
+            predicted.byKind,
+            {static_cast<std::int64_t>(tokensOnDevice(plan, ids.tokens))}};
 }
 
 Workbench::Estimate estimateMemoryElsewhere(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary) {
@@ -101,7 +102,7 @@ Status checkMemory(const RunPlan& plan, const Workbench::Estimate& needed) {
     // What the allocator keeps beyond the tensors it gives up before it refuses anything.
     if (needed.tensors <= needed.available) return {};
     const std::string room = needed.room.empty() ? fmt::format(", and {} are available", format::bytes(needed.available)) : " " + needed.room;
-    const bool tokens = plan.onGpu() && plan.feed.place == TokenPlace::Device;
+    const bool tokens = needed.tokens.count > 0;
     return makeError(ErrorCode::OutOfMemory,
                      fmt::format("batch-size {} × context {} with this model{} needs about {}{}; lower batch-size, context or the model's size{}.",
                                  plan.batchSize, plan.context, tokens ? " and all tokens" : "", format::bytes(needed.tensors), room,

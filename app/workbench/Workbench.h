@@ -159,6 +159,7 @@ public:
         std::string parts;  // the same finer: "logits and loss 40 MB, q, k, v 12 MB, ..."
         std::string room;   // of a GPU: "on cuda:0, NVIDIA H200: 120 GB of 150 GB are free"; empty on a CPU
         std::array<Bytes, kMemoryKinds> byKind{};  // of tensors
+        Bytes tokens{};  // of tensors: all tokens of the data, where they lie on a GPU; 0 as long as nobody knows how many there are
     };
     virtual Estimate estimate(const RunConfig& config) const = 0;
 

@@ -11,6 +11,10 @@ namespace stepscope {
 
 std::vector<std::unique_ptr<CaptureSource>> captureSources(const Capture&, const CaptureOutlet& outlet) {
     std::vector<std::unique_ptr<CaptureSource>> all;
+    if (outlet.onlyOperations && outlet.sink != nullptr) {
+        all.push_back(std::make_unique<OperationSource>(outlet));
+        return all;
+    }
     all.push_back(std::make_unique<OperationTable>());
     if (outlet.sink != nullptr) all.push_back(std::make_unique<OperationSource>(outlet));
     if (outlet.sink != nullptr) all.push_back(std::make_unique<HardwareSource>(outlet));

@@ -27,10 +27,12 @@ struct LastingMemory {
 struct CaptureOutlet {
     EventSink* sink = nullptr;
     const SessionClock* clock = nullptr;
-    // Told apart from other captures of the session by this (SliceThread::rank, processName): of an experiment which arm it is of.
+    // Told apart from other captures of the session by this (SliceThread::rank, processName): of an experiment which arm it is of, of several workers
+    // which one.
     std::int64_t rank = 0;
     std::string process;
     bool gpu = false;                                       // the steps put work onto a GPU
+    bool onlyOperations = false;                            // with their steps and phases: of a worker beside the first one of a run
     std::function<std::vector<LastingMemory>()> lasting{};  // asked when a capture begins
     // What captures of the session take on the disk by now, and at most; 0: as much as there is.
     std::function<std::int64_t()> stored{};

@@ -167,6 +167,13 @@ std::vector<double> DataParallel::gather(const std::vector<double>& own) {
     return all;
 }
 
+std::vector<std::byte> DataParallel::gatherBytes(const std::vector<std::byte>& own) {
+    std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size()));
+    if (const Status gathered = m_group.gather(own.data(), static_cast<std::int64_t>(own.size()), all.data()); !gathered)
+        throw WorkersApart(gathered.error());
+    return all;
+}
+
 void DataParallel::handRound(const at::Tensor& whole, const std::vector<std::int64_t>& bounds) {
     SS_CHECK(whole.is_cpu() && whole.scalar_type() == at::kFloat && whole.is_contiguous() && whole.numel() == bounds.back());
     const Waiting waiting(m_waited);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -29,9 +30,9 @@ private:
     Error m_error;
 };
 
-// What a worker wants at the boundary between two steps; of all workers' the last one in this order holds. Change: the first one has been asked to
-// change something, which all hear next (ofFirst) and do before they agree once more.
-enum class Wish { GoOn, Wait, Change, Stop };
+// What a worker wants at the boundary between two steps; of all workers' the last one in this order holds. Change: the first one has been asked for
+// something that all hear next (ofFirst) and do before they agree once more, on a stop too.
+enum class Wish { GoOn, Wait, Stop, Change };
 
 class DataParallel final : public GradientSubscriber {
 public:
@@ -55,7 +56,7 @@ public:
     void settle();
 
     // The losses of all micro-batches of a step, in the order of their sequences: workers take micro-batches in turn. Throws WorkersApart, as the
-    // next three.
+    // next four.
     std::vector<double> losses(const std::vector<double>& own);
     // Whether this worker has something to agree on behind the next step, and whether any had behind the newest: goes round with the losses, so that
     // a boundary at which nobody has costs no exchange of its own. Before the first step all have.
@@ -63,6 +64,7 @@ public:
     bool somebodyMeets() const { return m_somebodyMeets; }
     // Every worker's numbers, as many of each, by rank; the same with every worker.
     std::vector<double> gather(const std::vector<double>& own);
+    std::vector<std::byte> gatherBytes(const std::vector<std::byte>& own);
     Wish agree(Wish own);
     // The first worker's text, with everybody; what the others give is not looked at.
     std::string ofFirst(const std::string& own);

@@ -108,7 +108,7 @@ std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin,
     m_done.duration += end - begin;
     m_done.steps += 1;
     if (m_done.steps < m_asked->steps) {
-        const std::string full = fullWords();
+        const std::string full = m_together ? std::string() : fullWords();
         if (full.empty()) return std::nullopt;
         if (m_outlet.sink != nullptr)
             m_outlet.sink->publish(
@@ -131,8 +131,8 @@ std::optional<CaptureWindow::Ending> CaptureWindow::end(std::int64_t step) {
     return endOfAll(step, "the run has ended");
 }
 
-CaptureWindow::Ending CaptureWindow::stop(std::int64_t step) {
-    if (auto ended = endOfAll(step, "it was ended")) return *ended;
+CaptureWindow::Ending CaptureWindow::stop(std::int64_t step, const std::string& why) {
+    if (auto ended = endOfAll(step, why)) return *ended;
     return {"No capture is asked for that could be ended.", std::nullopt};
 }
 
@@ -161,7 +161,7 @@ CaptureDone CaptureWindow::finish() {
 void CaptureWindow::takeNext() {
     m_asked.reset();
     if (m_later.empty()) return;
-    if (const std::string full = fullWords(); !full.empty()) {
+    if (const std::string full = m_together ? std::string() : fullWords(); !full.empty()) {
         if (m_outlet.sink != nullptr)
             m_outlet.sink->publish(LogLine{m_done.at,
                                            m_done.step,

@@ -19,7 +19,9 @@ std::vector<LastingMemory> lastingMemory(const TrainState& state);
 
 class CaptureWindow {
 public:
-    explicit CaptureWindow(CaptureOutlet outlet = {}) : m_outlet(outlet) {}
+    // together: with other workers, all of which observe the same steps. Then it never ends because its session has no more room: full() says so, and
+    // whoever asks ends it with all of them.
+    explicit CaptureWindow(CaptureOutlet outlet = {}, bool together = false) : m_outlet(outlet), m_together(together) {}
 
     // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already and is not over when this one begins to warm
     // up. Rounds of one schedule are asked for at once, each behind the one before.
@@ -40,10 +42,14 @@ public:
     std::optional<Ending> end(std::int64_t step);
     // Likewise while the run goes on, because a person wants no more of it; the slowest steps go on being kept. Something is always told: whoever
     // asked waits for an answer.
-    Ending stop(std::int64_t step);
+    Ending stop(std::int64_t step, const std::string& why = "it was ended");
 
     bool observing() const { return capturing() || (m_slowest && m_slowest->observing()); }
     const std::optional<Capture>& asked() const { return m_asked; }
+    // Whether what is kept of steps begins with this one.
+    bool begins(std::int64_t step) const { return m_asked && step >= m_asked->firstStep && (!capturing() || m_warming); }
+    // Why no more steps of it are to be captured, a part of a sentence. Empty: there is room for more, or nothing is kept at the moment.
+    std::string full() const { return capturing() && !m_warming && m_done.steps > 0 ? fullWords() : std::string(); }
 
 private:
     bool capturing() const { return !m_sources.empty(); }
@@ -55,6 +61,7 @@ private:
     std::string fullWords() const;  // empty: there is room for more
 
     CaptureOutlet m_outlet;
+    bool m_together = false;
     std::optional<Capture> m_asked;
     std::deque<Capture> m_later;  // each behind the one before, the first behind m_asked
     std::vector<std::unique_ptr<CaptureSource>> m_sources;

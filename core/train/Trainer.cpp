@@ -29,6 +29,9 @@ bool dueEvery(std::int64_t every, std::int64_t step) {
     return every > 0 && step % every == 0;
 }
 
+constexpr const char* kWithoutOthers =
+    "What the other workers captured of these steps is not in the session, or not all of it: the run ended before the first one had it.";
+
 }  // namespace
 
 Trainer::Trainer(TrainerSetup setup)
@@ -41,13 +44,18 @@ Trainer::Trainer(TrainerSetup setup)
                 .clock = m_setup.clock,
                 .sink = m_setup.sink},
                m_config),
-      m_capture({.sink = m_setup.sink,
+      m_clocks(m_setup.others, m_setup.clock, m_setup.sink),
+      m_together(m_setup.others, m_setup.sink, m_setup.clock, m_clocks),
+      m_capture({.sink = m_together.sink(),
                  .clock = m_setup.clock,
+                 .rank = m_together.rank(),
+                 .onlyOperations = m_together.rank() > 0,
                  .lasting = [this] { return lastingMemory(m_state); },
                  .stored = m_setup.captureBytes,
                  .cap = m_setup.captureCap,
-                 .recording = [this] { return recordingCosts(); }}),
-      m_workerTimes(m_setup.others, m_setup.sink) {
+                 .recording = [this] { return recordingCosts(); }},
+                m_setup.others != nullptr),
+      m_workerTimes(m_setup.others, m_setup.sink, m_clocks) {
     if (!m_setup.cameFrom.empty()) m_keeper.found(m_setup.cameFrom, m_state.updates, m_setup.validated);
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
@@ -93,6 +101,7 @@ TrainerOutcome Trainer::loop() {
     m_plan = std::move(*plan);
     convertTo(m_plan);
     m_program.replace(build(m_plan));
+    m_clocks.exchange();
     changeState(RunState::Running);
     tellFallback(m_plan.notes);
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
@@ -117,6 +126,7 @@ TrainerOutcome Trainer::loop() {
         if (m_setup.others == nullptr ? m_stopAsked : m_stopAgreed) {
             endMeasuring(true);
             m_workerTimes.finish();
+            endCapturesTogether();
             return {RunState::Stopped, {}};
         }
         const std::int64_t cursor = m_state.cursor;
@@ -129,6 +139,7 @@ TrainerOutcome Trainer::loop() {
     takeCommands();
     meetOthers();  // the first one may be held up by the last step's checkpoint
     m_workerTimes.flush();
+    endCapturesTogether();
     endMeasuring(true);
     if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
     TrainerOutcome outcome;
@@ -139,50 +150,33 @@ TrainerOutcome Trainer::loop() {
 void Trainer::takeCommands() {
     std::vector<Command> commands;
     m_setup.commands->drain(commands);
-    // What one worker alone is asked for, and all would have to do.
-    const auto onlyAlone = [&](const char* what) { log(LogLevel::Warning, fmt::format("{} needs a run of one worker.", what)); };
     for (auto& command : commands) {
-        std::visit(
-            Visitor{
-                [&](const Pause&) { pause(true); },
-                [&](const Resume&) { pause(false); },
-                [&](const Stop&) { m_stopAsked = true; },
-                [&](const Flip& asked) {
-                    if (m_setup.others == nullptr) return flip(asked);
-                    // A script asks each worker for the same one, a person the first: what the first is asked for, all do.
-                    if (m_setup.others->rank() == 0) m_toShare.push_back(asked);
-                },
-                [&](const Reseed& asked) {
-                    if (m_setup.others != nullptr) return onlyAlone("Another seed");
-                    m_state.seed = static_cast<std::uint64_t>(asked.seed);
-                    m_config.seed = asked.seed;
-                    log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
-                },
-                [&](const SaveCheckpoint& asked) {
-                    if (!m_state.share.whole())
-                        return m_setup.sink->publish(LogLine{m_setup.clock->now(),
-                                                             m_state.updates,
-                                                             LogLevel::Warning,
-                                                             "A checkpoint that is not due, while moments are dealt out, needs a run of one worker.",
-                                                             std::nullopt,
-                                                             {Subject::Kind::Checkpoint, {}}});
-                    const Kept kept = checkpoint(asked.path);
-                    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
-                    if (kept == Kept::Yes) m_keeper.protectNewest();
-                },
-                [&](const ValidateNow&) {
-                    if (m_setup.others != nullptr) return onlyAlone("A validation that is not due");
-                    validate();
-                },
-                [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
-                [&](const Capture& asked) {
-                    if (const Status taken = m_capture.ask(asked); !taken) noCapture(taken.error().sentence);
-                },
-                [&](const Measure& asked) { measure(asked); },
-                [&](const StopMeasuring&) { endMeasuring(true); },
-                [&](const StopCapture&) { tellEnded(m_capture.stop(m_state.updates)); },
-            },
-            command);
+        std::visit(Visitor{
+                       [&](const Pause&) { pause(true); },
+                       [&](const Resume&) { pause(false); },
+                       [&](const Stop&) {
+                           m_stopAsked = true;
+                           // Of what all would have to do: what was to be kept is, whoever asked for a capture hears of it, and nothing is changed or
+                           // validated for a run that ends.
+                           std::erase_if(m_toShare, [](const SharedCommand& one) {
+                               return !std::holds_alternative<SaveCheckpoint>(one) && !std::holds_alternative<Capture>(one);
+                           });
+                       },
+                       [&](const Flip& asked) { share(asked); },
+                       [&](const Reseed& asked) { share(asked); },
+                       [&](const SaveCheckpoint& asked) { share(asked); },
+                       [&](const ValidateNow& asked) { share(asked); },
+                       [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
+                       [&](const Capture& asked) {
+                           // Which steps are slow differs from worker to worker: the first one's are kept.
+                           if (!asked.slowest || (m_setup.others != nullptr && m_setup.others->rank() > 0)) return share(asked);
+                           if (const Status taken = m_capture.ask(asked); !taken) noCapture(taken.error().sentence);
+                       },
+                       [&](const Measure& asked) { measure(asked); },
+                       [&](const StopMeasuring&) { endMeasuring(true); },
+                       [&](const StopCapture& asked) { share(asked); },
+                   },
+                   command);
     }
 }
 
@@ -201,6 +195,7 @@ bool Trainer::trainOneStep() {
     StepProgram* program = &programForNextStep();
     bool measured = m_measuring != nullptr;
     if (!measured) device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
+    if (m_capture.begins(attempted)) m_clocks.exchange();
     m_capture.before(attempted, m_state.weights.is_cuda(), measured ? -1 : m_program.steps());
     const bool captured = m_capture.observing();
     if (measured && (captured || busyBefore)) m_measuring->interrupted();
@@ -252,7 +247,7 @@ bool Trainer::trainOneStep() {
                         .disturbed = disturbed || captured || measured};
     m_setup.sink->publish(done);
     if (!captured && !measured) m_recording.add(m_setup.clock->now() - recording, result.phases);
-    if (auto finished = m_capture.after(m_state.updates, begin, end, disturbed)) m_setup.sink->publish(std::move(*finished));
+    if (auto finished = m_capture.after(m_state.updates, begin, end, disturbed)) tellCaptured(std::move(*finished));
     m_workerTimes.add(done);
     // Two Programs in turn would say the same again and again.
     if (!measured) m_program.tellChoices([&](std::string text) { log(LogLevel::Info, std::move(text)); });
@@ -265,10 +260,41 @@ void Trainer::noCapture(std::string why) {
         LogLine{m_setup.clock->now(), m_state.updates, LogLevel::Warning, std::move(why), std::nullopt, {Subject::Kind::Capture, {}}});
 }
 
-void Trainer::tellEnded(std::optional<CaptureWindow::Ending> capture) {
+void Trainer::tellEnded(std::optional<CaptureWindow::Ending> capture, bool others) {
     if (!capture) return;
     noCapture(std::move(capture->sentence));
+    if (capture->done && others) {
+        // Between two steps: what they said to each other since the last one is in it, too.
+        capture->done->at = m_setup.clock->now();
+        return tellCaptured(std::move(*capture->done));
+    }
+    if (capture->done && m_setup.others != nullptr) noCapture(kWithoutOthers);
     if (capture->done) m_setup.sink->publish(std::move(*capture->done));
+    m_together.forget();
+}
+
+// Of several workers all of them, after the same step. What the first one has of its own is kept whatever becomes of the others.
+void Trainer::tellCaptured(CaptureDone done) {
+    try {
+        m_together.collect(done);
+    } catch (const WorkersApart&) {
+        noCapture(kWithoutOthers);
+        m_setup.sink->publish(std::move(done));
+        throw;
+    }
+    m_setup.sink->publish(std::move(done));
+}
+
+// The run ends, of its own accord or stopped, with all workers after the same step, and before the first one writes its last checkpoint.
+void Trainer::endCapturesTogether() {
+    if (m_setup.others == nullptr) return;
+    for (const SharedCommand& asked : std::exchange(m_toShare, {}))
+        if (std::holds_alternative<Capture>(asked)) noCapture("Nothing was captured: the run has ended before another step.");
+    try {
+        tellEnded(m_capture.end(m_state.updates), true);
+    } catch (const WorkersApart&) {
+        // As a run that needs no more of them ends; it was said what is missing.
+    }
 }
 
 // Whoever observes steps would take the phases that are entered for it for a step's.

@@ -3,6 +3,7 @@
 // exceptions: whatever goes wrong ends the run as failed with a sentence, and what was learnt is kept in a checkpoint.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,12 +17,16 @@
 #include "core/events/RunEvents.h"
 #include "core/program/DataParallel.h"
 #include "core/program/ProgramFactory.h"
+#include "core/program/WorkerBeats.h"
 #include "core/train/ActiveProgram.h"
 #include "core/train/CaptureWindow.h"
 #include "core/train/CheckpointKeeper.h"
 #include "core/train/InRunExperiment.h"
 #include "core/train/RecordingCost.h"
+#include "core/train/SharedCommand.h"
 #include "core/train/WorkerTimesKeeper.h"
+#include "core/train/workers/CapturesTogether.h"
+#include "core/train/workers/ClockExchange.h"
 
 namespace stepscope {
 
@@ -53,6 +58,8 @@ struct TrainerSetup {
     // The other workers of this run: all make the same steps, each on its part of the data, and stop, wait, fail and change together. Null = none.
     // Rank 0 alone has a checkpointFolder.
     DataParallel* others = nullptr;
+    // How often they hear of this one while they have nothing to do but to meet it; well below how long they wait for one that hangs.
+    std::chrono::milliseconds beat = kLongestBeat;
     // Whether a Stop is among the commands that are not taken yet: a validation does not go on for it. Empty = nobody knows.
     std::function<bool()> stopIsAsked;
     // Whether commands are known to come before this step, so that the workers meet there; a person's are taken where they meet next. Empty = none
@@ -83,7 +90,11 @@ private:
     bool asksToMeet() const;
     void meetOthers();
     Wish agreeWithOthers(Wish own);
-    void shareFlip();
+    bool hasToShare() const;
+    void share(const SharedCommand& asked);
+    void shareCommand();
+    SharedCommand nextToShare();
+    void carryOut(const SharedCommand& asked);
     bool writesCheckpoints() const;
     void tellHeldUp();
     void tellFallback(const std::string& fallback);
@@ -105,7 +116,9 @@ private:
     Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
-    void tellEnded(std::optional<CaptureWindow::Ending> capture);
+    void tellEnded(std::optional<CaptureWindow::Ending> capture, bool others = false);
+    void tellCaptured(CaptureDone done);
+    void endCapturesTogether();
     void noCapture(std::string why);
     RecordingCosts recordingCosts() const;
     void breakDown(Breakdown kind, std::int64_t step, double rate);
@@ -118,9 +131,11 @@ private:
     void keepState();
     bool keeps(bool wanted);
     bool keepAtEnd();
+    void keepAsAsked(const std::string& path);
     using Kept = CheckpointKeeper::Kept;
-    // othersMeet: the other workers have nothing to do but to meet this one.
-    Kept checkpoint(const std::string& path, bool othersMeet = false);
+    // Whether the other workers have nothing to do but to meet this one. Of weights that are broken they know by themselves where each looked.
+    enum class OthersMeet { No, UnlessBroken, Yes };
+    Kept checkpoint(const std::string& path, OthersMeet othersMeet = OthersMeet::No);
     bool dueCheckpoint();
     void retain() { m_keeper.retain(m_state.updates, m_validatedAt == m_state.updates ? m_validationLoss : kUnknown); }
     void changeState(RunState state, std::string why = {});
@@ -135,11 +150,12 @@ private:
     ActiveProgram m_program;
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
-    bool m_stopAgreed = false;    // by all workers
-    TimeNs m_stepTook;            // the newest one
-    std::vector<Flip> m_toShare;  // asked of the first of several workers, and of the others not yet
-    bool m_pauseAsked = false;    // by a person
-    bool m_heldUp = false;        // nothing can be recorded, or a checkpoint finds no room
+    bool m_stopAgreed = false;             // by all workers
+    TimeNs m_stepTook;                     // the newest one
+    std::vector<SharedCommand> m_toShare;  // asked of the first of several workers, and of the others not yet
+    std::string m_captureEndsBecause;      // told by the first of them
+    bool m_pauseAsked = false;             // by a person
+    bool m_heldUp = false;                 // nothing can be recorded, or a checkpoint finds no room
     bool m_disturbed = false;
     double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
     std::int64_t m_lostCheckpoints = 0;
@@ -150,6 +166,8 @@ private:
     std::string m_fallbackTold;  // RunPlan::notes, when it was last said
     RecordingCost m_recording;
     bool m_threw = false;  // what it trained on may be of no use any more
+    ClockExchange m_clocks;
+    CapturesTogether m_together;
     CaptureWindow m_capture;
     WorkerTimesKeeper m_workerTimes;
     Error m_failure;

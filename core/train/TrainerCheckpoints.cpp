@@ -7,7 +7,6 @@
 #include "core/base/Format.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/program/DealtMoments.h"
-#include "core/program/WorkerBeats.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
 #include "core/train/Trainer.h"
@@ -52,6 +51,14 @@ bool Trainer::keepAtEnd() {
     return kept != Kept::BrokenState;
 }
 
+// Where there are others all come here at the same boundary, and the first one alone writes; they go on to meet it.
+void Trainer::keepAsAsked(const std::string& path) {
+    if (!writesCheckpoints() && m_state.share.whole()) return;
+    const Kept kept = checkpoint(path, OthersMeet::Yes);
+    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
+    if (kept == Kept::Yes) m_keeper.protectNewest();
+}
+
 // A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
 bool Trainer::dueCheckpoint() {
     const auto& corpus = m_setup.batches->corpus();
@@ -62,7 +69,8 @@ bool Trainer::dueCheckpoint() {
         if (dealtOut) checkpoint({});
         return m_state.isFinite();
     }
-    for (Kept kept = checkpoint({}, true); kept != Kept::Yes; kept = checkpoint({}, true)) {
+    const auto keepNow = [&] { return checkpoint({}, OthersMeet::UnlessBroken); };
+    for (Kept kept = keepNow(); kept != Kept::Yes; kept = keepNow()) {
         if (kept == Kept::BrokenState) return false;
         const std::int64_t needed = checkpointRoom(m_state);
         // What was brought together is not held until there is room, and the others have gone on.
@@ -97,7 +105,7 @@ bool Trainer::writesCheckpoints() const {
     return m_setup.others == nullptr || m_setup.others->rank() == 0;
 }
 
-Trainer::Kept Trainer::checkpoint(const std::string& path, bool othersMeet) {
+Trainer::Kept Trainer::checkpoint(const std::string& path, OthersMeet othersMeet) {
     if (m_measuring) m_measuring->interrupted();
     FloatMoments moments;
     const bool dealtOut = !m_state.share.whole();
@@ -106,10 +114,11 @@ Trainer::Kept Trainer::checkpoint(const std::string& path, bool othersMeet) {
         if (!writesCheckpoints()) return Kept::No;
     }
     // However long the disk takes.
-    WorkerBeats beats(othersMeet && !m_stopAgreed ? m_setup.others : nullptr);
+    WorkerBeats beats(othersMeet != OthersMeet::No && !m_stopAgreed ? m_setup.others : nullptr, m_setup.beat);
     const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path, dealtOut ? &moments : nullptr);
-    // Of weights that are broken the others know by themselves, and meet nobody any more.
-    if (kept != Kept::BrokenState && beats.end()) m_stopAgreed = m_stopAsked = true;
+    // Who knows of broken weights meets nobody any more.
+    const bool stillMet = kept != Kept::BrokenState || othersMeet == OthersMeet::Yes;
+    if (stillMet && beats.end()) m_stopAgreed = m_stopAsked = true;
     m_disturbed = m_disturbed || kept == Kept::Yes;
     return kept;
 }

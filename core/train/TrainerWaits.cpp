@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <thread>
+#include <utility>
 
+#include "core/base/Visitor.h"
 #include "core/program/DataParallel.h"
-#include "core/train/SharedFlip.h"
 #include "core/train/Trainer.h"
 
 namespace stepscope {
@@ -66,7 +68,7 @@ bool Trainer::meetsOthers() const {
 bool Trainer::asksToMeet() const {
     const bool waits = m_pauseAsked || m_setup.mustWait();
     const bool commands = m_setup.commandsBefore && m_setup.commandsBefore(m_state.updates + 2);
-    return waits || commands || m_stopAsked || !m_toShare.empty() || m_stepTook.ns >= kLongStepNs;
+    return waits || commands || m_stopAsked || hasToShare() || m_stepTook.ns >= kLongStepNs;
 }
 
 // All workers make the next step, or none does.
@@ -82,28 +84,79 @@ void Trainer::meetOthers() {
     }
 }
 
-// What is to be changed comes first, also while they wait: a person sees it at once.
+// What the first one was asked for comes before everything: before they wait on, so that a person sees it at once, and before they stop.
 Wish Trainer::agreeWithOthers(Wish own) {
-    while (true) {
-        const Wish agreed = m_setup.others->agree(own != Wish::Stop && !m_toShare.empty() ? Wish::Change : own);
+    while (!m_stopAgreed) {
+        const Wish agreed = m_setup.others->agree(hasToShare() ? Wish::Change : own);
         if (agreed != Wish::Change) return agreed;
-        shareFlip();
+        shareCommand();
     }
+    return Wish::Stop;
 }
 
-void Trainer::shareFlip() {
-    std::string said;
-    if (!m_toShare.empty()) {
-        said = sayFlip(m_toShare.front());
-        m_toShare.erase(m_toShare.begin());
+// The first one alone knows what its session has room for, and ends a capture with all of them.
+bool Trainer::hasToShare() const {
+    return !m_toShare.empty() || (m_setup.others != nullptr && m_setup.others->rank() == 0 && !m_capture.full().empty());
+}
+
+// A script asks each worker for the same, a person the first: what the first is asked for, all do.
+void Trainer::share(const SharedCommand& asked) {
+    if (m_setup.others == nullptr) return carryOut(asked);
+    if (m_setup.others->rank() == 0) m_toShare.push_back(asked);
+}
+
+// Of the first one: what all do next.
+SharedCommand Trainer::nextToShare() {
+    if (m_toShare.empty()) {
+        m_captureEndsBecause = m_capture.full();
+        return m_captureEndsBecause.empty() ? SharedCommand(std::monostate{}) : SharedCommand(StopCapture{});
     }
-    const std::string heard = m_setup.others->ofFirst(said);
-    const auto asked = flipFrom(heard);
-    if (!asked)
+    SharedCommand next = std::move(m_toShare.front());
+    m_toShare.erase(m_toShare.begin());
+    if (std::holds_alternative<StopCapture>(next)) m_captureEndsBecause = "it was ended";
+    if (const auto* capture = std::get_if<Capture>(&next)) {
+        // Refused of the first it is nothing that the others could do.
+        if (const Status taken = m_capture.ask(*capture); !taken) {
+            noCapture(taken.error().sentence);
+            return std::monostate{};
+        }
+    }
+    return next;
+}
+
+void Trainer::shareCommand() {
+    const bool first = m_setup.others->rank() == 0;
+    const SharedCommand own = first ? nextToShare() : SharedCommand(std::monostate{});
+    const auto heard = commandFrom(m_setup.others->ofFirst(first ? sayCommand(own) : std::string()));
+    if (!heard)
         throw WorkersApart(makeError(ErrorCode::Internal,
-                                     "Worker 0 changes something that this version does not know; start all workers with the "
+                                     "Worker 0 asks for something that this version does not know; start all workers with the "
                                      "same program."));
-    flip(*asked);
+    carryOut(first ? own : *heard);  // its own has what the others need not know
+}
+
+void Trainer::carryOut(const SharedCommand& asked) {
+    const bool alone = m_setup.others == nullptr;
+    std::visit(Visitor{
+                   [](const std::monostate&) {},
+                   [&](const Flip& wanted) { flip(wanted); },
+                   [&](const Reseed& wanted) {
+                       m_state.seed = static_cast<std::uint64_t>(wanted.seed);
+                       m_config.seed = wanted.seed;
+                       log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", wanted.seed, m_state.updates + 1));
+                   },
+                   [&](const SaveCheckpoint& wanted) { keepAsAsked(wanted.path); },
+                   [&](const ValidateNow&) { validate(); },
+                   [&](const Capture& wanted) {
+                       if (!alone && m_setup.others->rank() == 0) return;  // nextToShare() has asked for it
+                       const Status taken = m_capture.ask(wanted);
+                       if (taken) return;
+                       if (alone) return noCapture(taken.error().sentence);
+                       throw WorkersApart(taken.error());  // what is asked for by now is the same with all
+                   },
+                   [&](const StopCapture&) { tellEnded(m_capture.stop(m_state.updates, alone ? "it was ended" : m_captureEndsBecause), !alone); },
+               },
+               asked);
 }
 
 void Trainer::tellHeldUp() {

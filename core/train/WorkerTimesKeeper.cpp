@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/program/DataParallel.h"
+#include "core/train/workers/ClockExchange.h"
 
 namespace stepscope {
 namespace {
@@ -28,10 +29,12 @@ void WorkerTimesKeeper::add(const StepDone& done) {
 
 void WorkerTimesKeeper::flush() {
     if (m_others == nullptr || m_steps.empty()) return;
-    const auto own = std::exchange(m_own, {});
+    auto own = std::exchange(m_own, {});
+    own.push_back(m_clocks.due() ? 1 : 0);  // of the first one, with all: it is their last number
     WorkerTimes times;
     times.steps = std::exchange(m_steps, {});
     const auto all = m_others->gather(own);
+    if (all[own.size() - 1] != 0) m_clocks.exchange();
     if (m_others->rank() != 0) return;
     for (std::size_t phase = 0; phase < kPhases; ++phase) times.phases.emplace_back(toString(static_cast<Phase>(phase)));
     times.phases.emplace_back("other");

@@ -10,14 +10,15 @@
 
 namespace stepscope {
 
+class ClockExchange;
 class DataParallel;
 
 class WorkerTimesKeeper {
 public:
     static constexpr std::size_t kStepsAtOnce = 64;
 
-    // others: null where the run has one worker: nothing is kept.
-    WorkerTimesKeeper(DataParallel* others, EventSink* sink) : m_others(others), m_sink(sink) {}
+    // others: null where the run has one worker: nothing is kept. clocks: where it is time, all workers compare theirs behind what is gathered.
+    WorkerTimesKeeper(DataParallel* others, EventSink* sink, ClockExchange& clocks) : m_others(others), m_sink(sink), m_clocks(clocks) {}
 
     // After each step, by all workers. Throws WorkersApart, as the next.
     void add(const StepDone& done);
@@ -29,6 +30,7 @@ public:
 private:
     DataParallel* m_others;
     EventSink* m_sink;
+    ClockExchange& m_clocks;
     std::vector<WorkerTimes::Step> m_steps;
     std::vector<double> m_own;  // ns, steps x phases: those of core/events' Phase, and what belongs to none
 };

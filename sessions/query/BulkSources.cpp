@@ -4,6 +4,7 @@
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerClocks.h"
 #include "core/trace/WorkerTimes.h"
 #include "sessions/query/ChunkWalk.h"
 
@@ -41,7 +42,12 @@ std::vector<QueryView> makeBulkViews() {
              "phases of every step with each worker of a run of several; of one worker steps has them",
              {column("at_ns integer", "when the step ended with the first worker, ns since the session began"), column("step integer", "its number"),
               column("rank integer", "which worker"), column("phase text", "forward, waiting, …; other: what belongs to none"),
-              column("dur_ns integer", "how long it took")}}};
+              column("dur_ns integer", "how long it took")}},
+            {"worker_clock",
+             "what comparing the workers' clocks found, exchange by exchange; what captures have of other workers is moved by it already",
+             {column("at_ns integer", "when, ns since the session began"), column("rank integer", "which worker"),
+              column("offset_ns integer", "what is added to its own clock to have the first worker's"),
+              column("error_ns integer", "by how much that may be off at most")}}};
 }
 
 Cell known(bool there, std::int64_t value) {
@@ -190,6 +196,28 @@ public:
                 return std::string_view(m_block->phases[place % phases]);
             default:
                 return *m_record;
+        }
+    }
+};
+
+bool areWorkerClocks(const std::string& kind) {
+    return kind == kWorkerClocks;
+}
+
+class WorkerClockRows final : public BlockRows<WorkerClocks, ClockReading> {
+public:
+    WorkerClockRows(QueryFile& file, QueryGuard& guard, const Asked& asked)
+        : BlockRows(file, guard, areWorkerClocks, decodeWorkerClocks, &WorkerClocks::readings, asked) {}
+    Cell cell(int column) override {
+        switch (column) {
+            case 0:
+                return m_block->at;
+            case 1:
+                return static_cast<std::int64_t>(m_record - m_block->readings.data());
+            case 2:
+                return m_record->offset;
+            default:
+                return m_record->error;
         }
     }
 };
@@ -365,6 +393,17 @@ private:
     QueryGuard& m_guard;
 };
 
+class WorkerClockSource final : public RowSource {
+public:
+    WorkerClockSource(QueryFile& file, QueryGuard& guard) : RowSource(viewNamed("worker_clock")), m_file(file), m_guard(guard) {}
+    double expectedRows() override { return m_file.records(kWorkerClocks); }
+    std::unique_ptr<Rows> rows(const Asked& asked) override { return std::make_unique<WorkerClockRows>(m_file, m_guard, asked); }
+
+private:
+    QueryFile& m_file;
+    QueryGuard& m_guard;
+};
+
 }  // namespace
 
 std::vector<QueryView> bulkViews() {
@@ -376,6 +415,7 @@ void addBulkSources(RowSources& into, QueryFile& file, QueryGuard& guard) {
     into.push_back(std::make_unique<SampleSource>(file, guard));
     into.push_back(std::make_unique<AllocationSource>(file, guard));
     into.push_back(std::make_unique<WorkerPhaseSource>(file, guard));
+    into.push_back(std::make_unique<WorkerClockSource>(file, guard));
 }
 
 }  // namespace stepscope::query

@@ -28,7 +28,7 @@ Result<QueryFile> openQueryFile(const std::string& path, std::int64_t session);
 
 // The views of each family, for queryViews(), and what feeds them. `file` and `guard` outlive the sources.
 std::vector<QueryView> sliceViews();
-std::vector<QueryView> bulkViews();    // sample, alloc, step, worker_phase
+std::vector<QueryView> bulkViews();    // sample, alloc, step, worker_phase, worker_clock
 std::vector<QueryView> storedViews();  // the ordinary tables
 void addSliceSources(RowSources& into, QueryFile& file, QueryGuard& guard);
 void addBulkSources(RowSources& into, QueryFile& file, QueryGuard& guard);

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/Check.h"
+#include "core/trace/WorkerClocks.h"
 #include "core/trace/WorkerTimes.h"
 #include "sessions/CheckpointFolders.h"
 #include "sessions/ChunkTables.h"
@@ -37,11 +38,17 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTransactionEvery{100};
 constexpr std::chrono::milliseconds kRetryEvery{200};
 
+// What a run of several workers stores as it goes on is no capture's.
+bool isOfRun(const std::string& kind) {
+    return kind == kWorkerTimes || kind == kWorkerClocks;
+}
+
 // Of a session that goes on: what its captures take by now counts against the most that they may.
 std::int64_t captureBytesOf(SQLite::Database& database, std::int64_t session) {
-    SQLite::Statement select(database, "SELECT coalesce(sum(packed_bytes), 0) FROM chunk_lanes WHERE session = ? AND kind <> ?");
+    SQLite::Statement select(database, "SELECT coalesce(sum(packed_bytes), 0) FROM chunk_lanes WHERE session = ? AND kind NOT IN (?, ?)");
     select.bind(1, session);
     select.bind(2, kWorkerTimes);
+    select.bind(3, kWorkerClocks);
     return select.executeStep() ? select.getColumn(0).getInt64() : 0;
 }
 
@@ -143,7 +150,7 @@ private:
         std::int64_t ofCaptures = 0;  // bytes: what a run stores of each of its steps is none of theirs
         const auto pack = [&](const Chunk& chunk) {
             frames.push_back(packed(chunk));
-            if (chunk.kind != kWorkerTimes) ofCaptures += static_cast<std::int64_t>(frames.back().size());
+            if (!isOfRun(chunk.kind)) ofCaptures += static_cast<std::int64_t>(frames.back().size());
         };
         for (const Queued& item : batch)
             if (const auto* chunk = std::get_if<ChunkPtr>(&item)) pack(**chunk);

@@ -155,20 +155,42 @@ TEST_F(Restarted, OneThatHadComeToItsEndEndsAgain) {
     EXPECT_EQ(number("SELECT count(*) FROM steps"), 12);
 }
 
-// The same by PyTorch's own torchrun, where its Python can be loaded: set-up installs the wheel for its libraries, without all that Python's torch
-// wants.
+// The same by PyTorch's own torchrun, of the wheel that set-up installs for its libraries. What Python's torch imports besides comes with the
+// programs that packaging/test installs, and for CUDA's libraries, which set-up leaves out where there is no driver, tests/interop makes stand-ins.
 TEST_F(Restarted, ByTorchrunItselfWhereThereIsOne) {
-    const Finished loaded = Process({STEPSCOPE_PYTHON, "-c", "import torch.distributed.run"}, options()).wait();
-    if (loaded.exitCode != 0) {
+    const auto python = [](const Words& words, const Process::Options& with) {
+        Words command{STEPSCOPE_PYTHON, "-B"};
+        command.insert(command.end(), words.begin(), words.end());
+        return Process(command, with).wait();
+    };
+    const Words load{"-c", "import torch.distributed.run"};
+    Process::Options with = options();
+    Finished loaded = python(load, with);
+    const bool standIns = loaded.exitCode != 0;
+    if (standIns) {
+        const Finished made = python({"-c",
+                                      "import sys, sysconfig; sys.path.insert(0, sys.argv[1]); import cpu_torch; "
+                                      "print(cpu_torch.stand_ins(sysconfig.get_paths()['purelib'], sys.argv[2]))",
+                                      STEPSCOPE_SOURCE "/tests/interop", STEPSCOPE_STAND_INS},
+                                     with);
+        with.environment["LD_LIBRARY_PATH"] = made.out.substr(0, made.out.find('\n'));
+        with.environment["CUDA_VISIBLE_DEVICES"] = "";
+        loaded = python(load, with);
+    }
+    if (loaded.exitCode != 0 && !STEPSCOPE_HAS_TORCHRUN) {
         // Its last line names the module that is not there.
         const std::string said = loaded.err.substr(0, loaded.err.find_last_not_of('\n') + 1), why = said.substr(said.rfind('\n') + 1);
         GTEST_SKIP() << "no torchrun: " << STEPSCOPE_PYTHON << " cannot load torch.distributed.run (" << (why.empty() ? "it is not there" : why)
-                     << "); the tests above stand in for it";
+                     << "); packaging/test installs what it imports, and the tests above stand in for it";
     }
+    ASSERT_EQ(loaded.exitCode, 0) << loaded.err;
     const Words words{"--steps", "3000", "--checkpoint-every", "40"};
     trainUnbroken(words);
-    const std::string script = write("worker.sh", "echo $$ > \"$1/pid-$TORCHELASTIC_RESTART_COUNT-$RANK\"\nshift\nexec \"$@\"\n");
+    // Workers load the libraries of the program, and no stand-ins.
+    const std::string script = write("worker.sh", std::string(standIns ? "unset LD_LIBRARY_PATH\n" : "") +
+                                                      "echo $$ > \"$1/pid-$TORCHELASTIC_RESTART_COUNT-$RANK\"\nshift\nexec \"$@\"\n");
     Words command{STEPSCOPE_PYTHON,
+                  "-B",
                   "-m",
                   "torch.distributed.run",
                   "--standalone",
@@ -182,7 +204,7 @@ TEST_F(Restarted, ByTorchrunItselfWhereThereIsOne) {
                   path("."),
                   STEPSCOPE_CLI};
     for (const Words& part : {tiny(words), Words{"--step-log", path("log")}}) command.insert(command.end(), part.begin(), part.end());
-    Process torchrun(command, options());
+    Process torchrun(command, with);
     ASSERT_TRUE(waitForSteps(path("log"), 100));
     const std::string other = read(path("pid-0-1"));
     ASSERT_NE(other, "");

@@ -202,6 +202,12 @@ TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
         EXPECT_LT(worker["work_ms"].get<double>(), worker["ms"].get<double>()) << "some waiting there always is";
     }
     EXPECT_THAT(json["slowest"].get<std::string>(), testing::HasSubstr("orker"));
+    // How well their clocks are known; here all of them are one clock.
+    ASSERT_EQ(json["clocks"].size(), 3u);
+    for (const auto& clock : json["clocks"]) EXPECT_GE(clock["exchanges"].get<int>(), 1);
+    EXPECT_EQ(json["clocks"][0]["most_error_us"], 0);
+    EXPECT_GT(json["clocks"][2]["most_error_us"].get<double>(), 0);
+    EXPECT_THAT(text.out, testing::HasSubstr("Their clocks were compared"));
 
     // What other numbers of workers would make of it, from what was measured before the first step.
     EXPECT_THAT(text.out, testing::HasSubstr("Predicted, not measured"));
@@ -230,6 +236,43 @@ TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
     EXPECT_THAT(Json::parse(cli({"sessions", "workers", "2", "--db", database(), "--json"}).out)["forecast"]["why_not"].get<std::string>(),
                 testing::HasSubstr("two or more"));
     EXPECT_EQ(cli({"sessions", "workers", "77", "--db", database()}).exitCode, cli({"sessions", "show", "77", "--db", database()}).exitCode);
+}
+
+TEST_F(Workers, ACaptureHasTheStepsAndOperationsOfEachWithItsRank) {
+    expectDone(run({"--steps", "9", "--profile", "wait=3,warmup=1,active=2"}, 3));
+    const auto rows = [&](const std::string& sql) { return Json::parse(cli({"query", "1", sql, "--json", "--db", database()}).out)["rows"]; };
+    EXPECT_EQ(rows("SELECT rank, number FROM step ORDER BY rank, number"), Json::parse("[[0,5],[0,6],[1,5],[1,6],[2,5],[2,6]]"));
+    EXPECT_EQ(rows("SELECT count(DISTINCT capture), max(capture) FROM slice"), Json::parse("[[1,1]]"));
+    // The same work, on lanes of their own.
+    EXPECT_EQ(rows("SELECT count(DISTINCT n) FROM (SELECT rank, count(*) AS n FROM slice WHERE kind = 'phase' GROUP BY rank)"), Json::parse("[[1]]"));
+    EXPECT_EQ(rows("SELECT count(DISTINCT rank) FROM op WHERE phase = 'backward'"), Json::parse("[[3]]"));
+    EXPECT_EQ(rows("SELECT count(*) FROM (SELECT lane FROM slice GROUP BY lane HAVING count(DISTINCT rank) > 1)"), Json::parse("[[0]]"));
+    // All of them wait for the sums of the others in each step, so each one's lies over those of the others.
+    EXPECT_EQ(rows("SELECT count(*) FROM step a JOIN step b ON a.number = b.number WHERE a.start_ns >= b.end_ns + 2 * (SELECT max(error_ns) FROM "
+                   "worker_clock)"),
+              Json::parse("[[0]]"));
+    EXPECT_EQ(rows("SELECT count(DISTINCT rank) FROM worker_clock"), Json::parse("[[3]]"));
+    EXPECT_GE(rows("SELECT count(DISTINCT at_ns) FROM worker_clock")[0][0].get<int>(), 3) << "at the start, before the capture and behind it";
+
+    const auto profile = [&](const Words& more) {
+        Words words{"profile", "1", "--json", "--db", database()};
+        words.insert(words.end(), more.begin(), more.end());
+        return Json::parse(cli(words).out);
+    };
+    const Json first = profile({}), other = profile({"--rank", "2"}), all = profile({"--rank", "all"});
+    EXPECT_EQ(first["rank"], 0);
+    EXPECT_EQ(first["ranks"], Json::parse("[0,1,2]"));
+    EXPECT_EQ(first["steps"], 2);
+    EXPECT_EQ(other["rank"], 2);
+    EXPECT_EQ(other["steps"], 2);
+    EXPECT_TRUE(all["rank"].is_null());
+    EXPECT_EQ(all["steps"], 6);
+    EXPECT_GT(all["operations"].get<int>(), first["operations"].get<int>());
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, testing::HasSubstr("Counted is rank 0 of 3"));
+    EXPECT_THAT(cli({"profile", "1", "--rank", "1", "--db", database()}).out, testing::HasSubstr("Their clocks were compared"));
+    expectRefused(cli({"profile", "1", "--rank", "7", "--db", database()}), {"rank 7", "0, 1, 2"}, kNotFound);
+    expectRefused(cli({"profile", "1", "--rank", "first", "--db", database()}), {"--rank"}, kBadInput);
+    EXPECT_EQ(logLines("All 3 workers captured steps 5 to 6; times of the others are told by the first one's clock, within %"), 1);
 }
 
 TEST_F(Workers, APlannedStepTogetherIsTheSameEachTime) {
@@ -356,6 +399,30 @@ TEST_F(Workers, OneThatCannotBeginTellsTheOthersWhy) {
     const auto other = start(1, {"--data", text}, 2, {"--init", path("nothing")});
     EXPECT_THAT(other->wait().err, testing::HasSubstr("worker 1: "));
     expectRefused(first->wait(), {"Worker 1 of 2 has given up", "nothing"}, kTraining);
+}
+
+// Of a checkpoint, before they have met: the others wait for it.
+TEST_F(Workers, AFileThatOneOfThemLacksIsToldByAllInItsWords) {
+    expectDone(run({"--steps", "6"}));
+    const std::string kept = checkpoint();
+    std::filesystem::copy(kept, path("lacking"), std::filesystem::copy_options::recursive);
+    std::filesystem::remove(path("lacking/optimizer.safetensors"));
+    for (const std::string& lacking : {path("lacking"), path("nowhere")}) {
+        std::vector<std::unique_ptr<Process>> workers;
+        for (int rank = 0; rank < 3; ++rank) workers.push_back(start(rank, {"--steps", "9", "--resume", rank == 1 ? lacking : kept}, 3));
+        std::vector<Finished> finished;
+        for (const auto& worker : workers) finished.push_back(worker->wait());
+        const std::string& own = finished[1].err;
+        EXPECT_THAT(own, testing::HasSubstr(lacking));
+        EXPECT_EQ(finished[1].exitCode, lacking == path("lacking") ? kDamaged : kNotFound) << own;
+        // Behind the program's name.
+        const std::string why = own.substr(own.find(": ") + 2, own.find_last_not_of('\n') - own.find(": ") - 1);
+        for (const std::size_t other : {std::size_t{0}, std::size_t{2}}) {
+            EXPECT_EQ(finished[other].exitCode, kTraining) << finished[other].err;
+            EXPECT_THAT(finished[other].err, testing::HasSubstr("Worker 1 of 3 has given up: " + why));
+        }
+    }
+    EXPECT_EQ(newest()["steps"], 6) << "nothing has begun anew";
 }
 
 TEST_F(Workers, OneThatIsKilledIsNamedByTheOtherWhichKeepsACheckpoint) {

@@ -18,7 +18,9 @@
 #include "core/trace/LodCodec.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerClocks.h"
 #include "core/trace/WorkerTimes.h"
+#include "core/train/workers/SaidChunks.h"
 #include "sessions/exporters/ProtoMessage.h"
 #include "sessions/record/ChunkPacking.h"
 #include "sessions/wire/EventWire.h"
@@ -114,6 +116,11 @@ std::vector<std::string> seeds() {
     all.push_back('\2' + counted(encodeNames(names)));
     const std::vector<WorkerTimes::Step> steps{{.number = 7, .at = 1000}, {.number = 8, .at = 5000}};
     all.push_back(counted(encodeWorkerTimes({.phases = {"forward", "other"}, .workers = 2, .steps = steps, .ns = {9, 300, 5, 4, 8, 1, 6, 3}})));
+    all.push_back(counted(encodeWorkerClocks({.at = 0, .readings = {{90, 0, 0}, {80, -5000, 300}}})));
+    // What another worker says of its capture, behind a byte that says in which pieces.
+    std::vector<std::byte> heard;
+    for (int time = 0; time < 2; ++time) sayChunk(encodeSlices(slices), heard);
+    all.push_back('\x0f' + std::string(reinterpret_cast<const char*>(heard.data()), heard.size()));
     const Chunk chunk = encodeSlices(slices);
     const std::string frame = packed(chunk);
     const auto said = static_cast<std::uint32_t>(chunk.bytes.size());

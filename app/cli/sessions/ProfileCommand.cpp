@@ -10,6 +10,7 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "app/cli/sessions/CaptureReport.h"
+#include "app/cli/sessions/CountedRank.h"
 #include "app/cli/sessions/ProfileReport.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/diagnose/RoofChoice.h"
@@ -48,7 +49,7 @@ constexpr Sorted kBySelf{"self", "Sorted by their own time: no bytes are known, 
 constexpr Sorted kByTotal{"total", "Sorted by their time: no bytes are known of what ran on a GPU.\n"};
 
 struct ProfileOptions {
-    std::string id, database, sort = "self", by = "op";
+    std::string id, database, sort = "self", by = "op", rank;
     std::int64_t limit = 40;
     bool json = false;
     std::vector<std::string> reports;
@@ -69,7 +70,8 @@ struct Beside {
     Roof roof;
     std::optional<LevelCosts> levels;  // of a run of ours
     std::map<std::string, KernelFacts> kernels;
-    Sorted sorted;                                      // where memory was asked for; else empty
+    Sorted sorted;  // where memory was asked for; else empty
+    CountedRank ranks;
     std::int64_t lostAllocations = 0, lostSamples = 0;  // or invalid
 };
 
@@ -180,6 +182,8 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, bool 
                  {"device_ms", number(totals.deviceTime.milliseconds())},
                  {"times_of", ofDevice ? "gpu" : "cpu"},
                  {"notes", notes},
+                 {"rank", beside.ranks.rank() ? Json(*beside.ranks.rank()) : Json(nullptr)},
+                 {"ranks", beside.ranks.there()},
                  {"roof", beside.roof.known()           ? Json(beside.roof.source)
                           : beside.roof.whyNone.empty() ? Json(nullptr)
                                                         : Json(beside.roof.whyNone)},
@@ -208,6 +212,7 @@ std::string headText(const OperationSummary& summary, bool ofDevice, const Besid
     std::string text =
         fmt::format("{} calls of operations in {} captured steps, {} a step.\n", format::count(totals.operations), format::count(totals.steps),
                     format::milliseconds(totals.stepTime.milliseconds() / static_cast<double>(std::max<std::int64_t>(1, totals.steps))));
+    text += beside.ranks.text();
     if (totals.lost + totals.invalid > 0)
         text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),
                             format::count(totals.invalid));
@@ -323,9 +328,12 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (!reader) return reader.error();
     const auto known = (*reader)->summary(session);
     if (!known) return known.error();
+    auto ranks = CountedRank::from(options.rank, known->kind);
+    if (!ranks) return ranks.error();
     OperationSummary summary;
     KernelSummary kernels;
     Beside beside;
+    beside.ranks = std::move(*ranks);
     std::map<std::int64_t, DeviceSummary> devices;  // by rank
     std::map<std::int64_t, GpuShape> shapes;
     if (*by == SummaryBy::Kernel) {
@@ -334,6 +342,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         shapes = std::move(*found);
     }
     auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+        if (!beside.ranks.counts(block.thread.rank)) return {};
         summary.add(block);
         beside.forms.add(block);
         if (*by != SummaryBy::Kernel) return {};
@@ -345,6 +354,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         return {};
     });
     if (!read) return read.error();
+    if (const Status there = beside.ranks.check(options.path(), session); !there) return there.error();
     beside.kernels = kernelFacts(devices);
     if (*by == SummaryBy::Operation || *by == SummaryBy::Kernel) {
         auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0);
@@ -363,6 +373,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     else
         return note.error();
     auto added = forEachSampleBlock(**reader, session, [&](const SampleBlock& block) -> Status {
+        if (!beside.ranks.counts(block.rank)) return {};
         if (*by == SummaryBy::Operation) beside.counters.add(block);
         beside.lostSamples = cappedSum(beside.lostSamples, cappedSum(block.lost, block.invalid));
         return {};
@@ -370,6 +381,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (!added) return added.error();
     bool allocations = false;
     added = forEachAllocationBlock(**reader, session, [&](const AllocationBlock& block) -> Status {
+        if (!beside.ranks.counts(block.rank)) return {};
         if (*by == SummaryBy::Operation) memory.add(block);
         allocations = allocations || !block.allocations.empty();
         beside.lostAllocations = cappedSum(beside.lostAllocations, cappedSum(block.lost, block.invalid));
@@ -435,6 +447,7 @@ void addProfile(CLI::App& parent, Actions& actions) {
         ->check(CLI::IsMember({"self", "total", "memory"}))
         ->capture_default_str()
         ->take_last();
+    CountedRank::addOption(*command, options->rank);
     command->add_option("--limit", options->limit, "Rows at most; 0 = all")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))

@@ -72,7 +72,15 @@ Json asJson(const WorkerMap& map) {
         workers.push_back(
             {{"rank", rank}, {"ms", number(step[rank] / 1e6)}, {"work_ms", number(work[rank] / 1e6)}, {"phases_ms", std::move(phases)}});
     }
-    return {{"steps", map.steps()}, {"workers", std::move(workers)}, {"slowest", map.slowest()}};
+    Json clocks = Json::array();
+    for (const ClockFacts& one : map.clocks())
+        clocks.push_back({{"rank", clocks.size()},
+                          {"exchanges", one.exchanges},
+                          {"error_us", number(static_cast<double>(one.lastError) / 1e3)},
+                          {"most_error_us", number(static_cast<double>(one.mostError) / 1e3)},
+                          {"drift_us_per_s", number(one.drift / 1e3)},
+                          {"drift_error_us_per_s", number(one.driftError / 1e3)}});
+    return {{"steps", map.steps()}, {"workers", std::move(workers)}, {"slowest", map.slowest()}, {"clocks", std::move(clocks)}};
 }
 
 std::string asText(const WorkerMap& map) {
@@ -93,7 +101,9 @@ std::string asText(const WorkerMap& map) {
         for (const auto& mean : means) cells.push_back(ms(mean[static_cast<std::size_t>(rank)]));
         table.add(std::move(cells));
     }
-    return fmt::format("Means of {} steps; WORK is what of STEP is no waiting.\n{}{}\n", format::count(map.steps()), table.text(), map.slowest());
+    const std::string clocks = map.clockWords();
+    return fmt::format("Means of {} steps; WORK is what of STEP is no waiting.\n{}{}\n{}", format::count(map.steps()), table.text(), map.slowest(),
+                       clocks.empty() ? clocks : clocks + "\n");
 }
 
 Result<Link> assumedLink(const std::string& latency, const std::string& gigabits) {

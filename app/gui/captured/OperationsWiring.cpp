@@ -4,6 +4,7 @@
 #include <QTabWidget>
 #include <QTimer>
 #include <functional>
+#include <set>
 
 #include "app/gui/Stage.h"
 #include "app/gui/stored/ExportWiring.h"
@@ -30,9 +31,15 @@ OperationsView readView(const std::string& database, std::int64_t session, const
     };
     auto reader = SessionReader::open(database);
     if (!reader) return failed(reader.error());
+    const auto stored = (*reader)->summary(session);
+    // Of several workers of a run the first: a step is the same work with each, and would be counted as often as there are workers.
+    const bool firstAlone = stored && stored->kind == SessionKind::Run;
+    std::set<std::int64_t> ranks;
     OperationSummary summary;
     const auto done = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         if (!goesOn()) return makeError(ErrorCode::Cancelled, "Something else is shown now.");
+        ranks.insert(block.thread.rank);
+        if (firstAlone && block.thread.rank != 0) return {};
         summary.add(block);
         return {};
     });
@@ -43,6 +50,7 @@ OperationsView readView(const std::string& database, std::int64_t session, const
     view.roles = summary.rows(SummaryBy::Role, SummarySort::Self);
     view.placesOfDevice = summary.ofDevice(SummaryBy::Layer);
     view.kernels = summary.rows(SummaryBy::Kernel, SummarySort::Total);
+    if (firstAlone && ranks.size() > 1) view.whose = QString("Counted is the first of %1 workers; the timeline has all of them.").arg(ranks.size());
     if (const auto notes = captureNotes(**reader, session); notes && !notes->empty()) view.note = words(notes->front());
     return view;
 }

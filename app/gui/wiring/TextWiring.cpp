@@ -179,6 +179,7 @@ void TextWiring::writeFrom(const Source& source, const TextWish& wish) {
     m_cutOff = std::make_shared<std::atomic<bool>>(false);
     m_thread.post([this, source, wish, cutOff = m_cutOff] {
         std::vector<TextGenerated> texts;
+        texts.reserve(wish.prompts.size());
         for (const std::string& prompt : wish.prompts) texts.push_back({.step = source.step, .prompt = prompt});
         const auto show = [&](const TextSpeed& speed, bool complete) {
             for (TextGenerated& text : texts) {

@@ -62,11 +62,7 @@ private:
         m_found.largestThatFits = largestBatchThatFits(m_registry, *plan, ids, m_request.most);
         if (m_found.largestThatFits > 0) return {};
         plan->batchSize = 1;
-        const Workbench::Estimate needed = estimateMemory(m_registry, *plan, ids);
-        return makeError(ErrorCode::OutOfMemory, fmt::format("Not even one sequence of context {} fits with a tenth of the memory left free: it "
-                                                             "needs about {}, and {} are available; lower context "
-                                                             "or the model's size.",
-                                                             plan->context, format::bytes(needed.tensors), format::bytes(needed.available)));
+        return noBatchFits(*plan, estimateMemory(m_registry, *plan, ids));
     }
 
     // Doubling from 1, and the size of the settings on the way.
@@ -134,6 +130,16 @@ private:
 };
 
 }  // namespace
+
+Error noBatchFits(const RunPlan& plan, const Workbench::Estimate& needed) {
+    const bool tokens = needed.tokens.count > 0;
+    return makeError(
+        ErrorCode::OutOfMemory,
+        fmt::format("Not even one sequence of context {} fits with a tenth of the memory left free: it needs about {}{}, and {} are "
+                    "available; lower context or the model's size{}.",
+                    plan.context, format::bytes(needed.tensors), tokens ? fmt::format(" with all tokens ({})", format::bytes(needed.tokens)) : "",
+                    format::bytes(needed.available), tokens ? ", or leave the tokens off the GPU" : ""));
+}
 
 std::int64_t kneeOf(const std::vector<BatchPoint>& points) {
     const double best = std::ranges::max(points, {}, &BatchPoint::tokensPerSecond).tokensPerSecond;

@@ -39,6 +39,9 @@ struct BatchSearch {
 Result<BatchSearch> findBatch(const Machine& machine, const FindBatchRequest& request, const LookProgress& progress,
                               const std::atomic<bool>& cancelled);
 
+// The refusal where not even one sequence fits. plan: of one; needed: by it, with the data's tokens where they lie on the GPU, too.
+Error noBatchFits(const RunPlan& plan, const Workbench::Estimate& needed);
+
 // The smallest size that reaches kNearlyTheBest of the best; points by rising size, at least one.
 std::int64_t kneeOf(const std::vector<BatchPoint>& points);
 

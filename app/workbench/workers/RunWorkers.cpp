@@ -56,10 +56,13 @@ Status RunWorkers::openInTurn(const RunConfig& config, const std::atomic<bool>& 
     const bool waits = isText(config.data) || (config.validation != "split" && isText(config.validation));
     const int first = m_group->firstHere(), rank = m_parallel.rank();
     const int turn = !waits || rank == 0 ? 0 : rank == first || first == 0 ? 1 : 2;
-    // Long before anybody waits in vain for one that only pauses.
-    const auto pause = std::min<std::chrono::milliseconds>(std::chrono::seconds(1), m_group->patience() / 4);
     return prepareInTurn(
-        *m_group, turn, [&] { return cancelled.load(); }, open, pause);
+        *m_group, turn, [&] { return cancelled.load(); }, open, beat());
+}
+
+Status RunWorkers::beginSideBySide(const std::atomic<bool>& cancelled, const std::function<Status()>& begin) {
+    return prepareInTurn(
+        *m_group, 0, [&] { return cancelled.load(); }, [&](const std::atomic<bool>& stop) { return stop ? Status() : begin(); }, beat());
 }
 
 std::int64_t RunWorkers::threads(const RunConfig& config, int cores) const {

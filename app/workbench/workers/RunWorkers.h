@@ -2,6 +2,7 @@
 // data and what training begins with, and told where this one cannot go on. Made and used on the trainer thread.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "app/workbench/workers/LinkTimes.h"
 #include "app/workbench/workers/Restart.h"
 #include "core/program/DataParallel.h"
+#include "core/program/WorkerBeats.h"
 #include "core/train/Trainer.h"
 #include "core/workers/WorkerGroup.h"
 
@@ -31,6 +33,11 @@ public:
     // made tokens by the first worker while the others wait, then they take those out of its cache; on a machine that does not see the cache one of
     // its workers makes them for the rest of that machine. All ask together. Errors: those of prepareInTurn.
     Status openInTurn(const RunConfig& config, const std::atomic<bool>& cancelled, const std::function<Status(const std::atomic<bool>& stop)>& open);
+
+    // The same of what training begins with, which each reads or makes for itself: where a file is not there with one of them, all hear why.
+    Status beginSideBySide(const std::atomic<bool>& cancelled, const std::function<Status()>& begin);
+    // How often one is heard of that keeps the others waiting.
+    std::chrono::milliseconds beat() const { return beatWithin(m_group->patience()); }
 
     int onThisMachine() const { return m_group->onThisMachine(); }
     // CPU threads of this worker: as set, or its share of the cores that it may use: all where nobody else may use them, as srun binds workers.

@@ -101,6 +101,51 @@ void WorkerMap::add(const WorkerTimes& block) {
     }
 }
 
+void WorkerMap::add(const WorkerClocks& clocks) {
+    if (m_clocks.size() < clocks.readings.size()) m_clocks.resize(clocks.readings.size());
+    for (std::size_t worker = 0; worker < clocks.readings.size(); ++worker) {
+        const ClockReading& reading = clocks.readings[worker];
+        Clock& clock = m_clocks[worker];
+        // What no clock drifts by is the clock of another process: the run was started anew.
+        const ClockDrift since = driftBetween(clock.last, reading);
+        if (clock.facts.exchanges == 0 || std::abs(since.drift) - since.error > kMostDrift) clock.first = reading;
+        clock.last = reading;
+        ++clock.facts.exchanges;
+        clock.facts.lastError = reading.error;
+        clock.facts.mostError = std::max(clock.facts.mostError, reading.error);
+    }
+}
+
+std::vector<ClockFacts> WorkerMap::clocks() const {
+    std::vector<ClockFacts> all;
+    for (const Clock& clock : m_clocks) {
+        all.push_back(clock.facts);
+        const ClockDrift drift = driftBetween(clock.first, clock.last);
+        if (!drift.told()) continue;
+        // The offset shrinks by what a worker's clock gains.
+        all.back().drift = -1e9 * drift.drift;
+        all.back().driftError = 1e9 * drift.error;
+    }
+    return all;
+}
+
+std::string WorkerMap::clockWords() const {
+    const auto all = clocks();
+    if (all.size() < 2) return {};
+    const auto worst = std::ranges::max_element(all, {}, &ClockFacts::mostError);
+    const auto words = [](double ns) { return format::milliseconds(ns / 1e6); };
+    std::string text =
+        fmt::format("Their clocks were compared {}: each one's times are known to within {} of the first one's (worker {}'s least well).",
+                    worst->exchanges == 1 ? std::string("once") : format::count(worst->exchanges) + " times",
+                    words(static_cast<double>(worst->mostError)), worst - all.begin());
+    const ClockFacts* drifts = nullptr;
+    for (const ClockFacts& one : all)
+        if (std::isfinite(one.drift) && (drifts == nullptr || std::abs(one.drift) > std::abs(drifts->drift))) drifts = &one;
+    if (drifts != nullptr && std::abs(drifts->drift) > drifts->driftError)
+        text += fmt::format(" That of worker {} drifts most, by {} a second.", drifts - all.data(), words(std::abs(drifts->drift)));
+    return text;
+}
+
 std::size_t WorkerMap::placeOf(const std::string& phase) const {
     if (phase.empty()) return width() - 2;
     if (phase == kWork) return width() - 1;

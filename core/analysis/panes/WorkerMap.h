@@ -1,11 +1,12 @@
 // WorkerMap: how long each worker of a run took, phase by phase, over all its steps: as a heat map of worker by step in as many columns as can be
-// looked at, as means, and as a sentence that names the slow one. Blocks are added in order of their steps; what is held does not grow with the run.
-// Any thread, one at a time.
+// looked at, as means, and as a sentence that names the slow one; and how well their clocks are known. Blocks are added in order of their steps; what
+// is held does not grow with the run. Any thread, one at a time.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "core/trace/WorkerClocks.h"
 #include "core/trace/WorkerTimes.h"
 
 namespace stepscope {
@@ -22,6 +23,14 @@ struct WorkerGrid {
     }
 };
 
+// What exchanges found of a worker's clock, beside the first one's.
+struct ClockFacts {
+    std::int64_t exchanges = 0;
+    std::int64_t mostError = 0, lastError = 0;  // ns: what its times may be off by, at the exchanges
+    // ns a second that it gains on the first one's, and by how much that may be off; unknown: they were too near to each other to tell.
+    double drift = kUnknown, driftError = kUnknown;
+};
+
 class WorkerMap {
 public:
     static constexpr std::size_t kMostColumns = 1024;
@@ -31,6 +40,7 @@ public:
 
     // Steps that come again (a run that was gone on with from a checkpoint) are further columns: they took their time too.
     void add(const WorkerTimes& block);
+    void add(const WorkerClocks& clocks);  // in order of time
 
     std::int64_t workers() const { return m_workers; }
     std::int64_t steps() const { return m_stepsAdded; }
@@ -42,6 +52,10 @@ public:
     std::vector<double> means(const std::string& phase = {}) const;
     // Who keeps the others waiting, and with what; or that nobody does. Empty where there are not two workers with steps.
     std::string slowest() const;
+    // By worker; none where no clocks were compared, as in sessions of earlier versions.
+    std::vector<ClockFacts> clocks() const;
+    // How closely the times of others can be held beside the first one's. Empty where nobody knows.
+    std::string clockWords() const;
 
     static constexpr const char* kWork = "work";
 
@@ -54,6 +68,10 @@ private:
         std::vector<std::int64_t> made;  // steps, by worker
         std::vector<Sum> sums;           // workers x phases, then of each worker the whole step and its work
     };
+    struct Clock {
+        ClockFacts facts;
+        ClockReading first, last;  // of the same process
+    };
     void widen(std::int64_t workers, const std::vector<std::string>& phases);
     void halve();
     static void fold(Column& into, const Column& from);
@@ -64,6 +82,7 @@ private:
     std::int64_t m_workers = 0, m_stepsAdded = 0, m_stepsInColumn = 1;
     std::vector<std::string> m_phases;
     std::vector<Column> m_columns;
+    std::vector<Clock> m_clocks;  // by worker
 };
 
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/workbench/MemoryNeed.h"
+#include "app/workbench/diagnose/FindBatch.h"
 #include "core/base/Format.h"
 #include "core/fused/CudaLoss.h"
 #include "core/memory/HostAllocator.h"
@@ -16,6 +17,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::int64_t kGB = 1'000'000'000, kVocabulary = 50'257;
 
@@ -165,6 +167,25 @@ TEST(MemoryOfAGpu, IsAskedForForAllTokensWhereTheyAreToLieThere) {
     EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
     EXPECT_THAT(refused.error().sentence, EndsWith("lower batch-size, context or the model's size, or leave the tokens off the GPU."));
     EXPECT_FALSE(checkMemory(there, estimateMemory(withGpu(), there, {kVocabulary, 300'000'000}, gpu.plugin)).ok()) << "and of a run that begins so";
+}
+
+TEST(MemoryOfAGpu, IsRefusedWithAllTokensNamedOnlyWhereItIsKnownHowManyThereAre) {
+    RunPlan there = planOf(64);
+    there.feed.place = TokenPlace::Device;
+    const GpuThatSays gpu(149 * kGB, 150 * kGB);
+    const Workbench::Estimate read = estimateMemory(withGpu(), there, {kVocabulary, 300'000'000}, gpu.plugin);
+    const Workbench::Estimate unread = estimateMemory(withGpu(), there, kVocabulary, gpu.plugin);
+    EXPECT_EQ(read.tokens.count, 1'200'000'000);
+    EXPECT_EQ(unread.tokens.count, 0) << "before the data are read";
+    EXPECT_EQ(estimateMemory(withGpu(), planOf(64), {kVocabulary, 300'000'000}, gpu.plugin).tokens.count, 0) << "they lie elsewhere";
+
+    const Status withThem = checkMemory(there, read), withoutThem = checkMemory(there, unread);
+    ASSERT_FALSE(withThem.ok() || withoutThem.ok());
+    EXPECT_THAT(withThem.error().sentence, HasSubstr("with this model and all tokens needs about"));
+    EXPECT_THAT(withoutThem.error().sentence, Not(HasSubstr("tokens")));
+    EXPECT_THAT(noBatchFits(there, read).sentence, HasSubstr(" with all tokens (" + format::bytes({1'200'000'000}) + "), and "));
+    EXPECT_THAT(noBatchFits(there, read).sentence, EndsWith("lower context or the model's size, or leave the tokens off the GPU."));
+    EXPECT_THAT(noBatchFits(there, unread).sentence, Not(HasSubstr("tokens")));
 }
 
 TEST(MemoryOfAGpu, GivesHoppersHandlesMore) {

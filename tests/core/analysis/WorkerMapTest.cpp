@@ -138,5 +138,31 @@ TEST(WorkerMap, NamesNobodyWhereAllWorkAlike) {
     EXPECT_EQ(alone.slowest(), "") << "one worker waits for nobody";
 }
 
+TEST(WorkerMap, SaysHowWellTheClocksAreKnownAndWhichDrifts) {
+    WorkerMap map;
+    EXPECT_EQ(map.clockWords(), "");
+    const auto compared = [&](std::int64_t seconds, std::int64_t offset, std::int64_t error) {
+        const std::int64_t at = seconds * 1'000'000'000;
+        map.add(WorkerClocks{.at = at, .readings = {{at, 0, 0}, {at, offset, error}, {at, 7, 1000}}});
+    };
+    compared(0, 500'000, 30'000);
+    EXPECT_THAT(map.clockWords(), HasSubstr("compared once: each one's times are known to within 30.0"));
+    EXPECT_TRUE(std::isnan(map.clocks()[1].drift)) << "of one exchange nobody knows";
+    compared(100, 500'000 - 2'000'000, 20'000);
+    const auto clocks = map.clocks();
+    ASSERT_EQ(clocks.size(), 3u);
+    EXPECT_EQ(clocks[1].exchanges, 2);
+    EXPECT_EQ(clocks[1].mostError, 30'000);
+    EXPECT_EQ(clocks[1].lastError, 20'000);
+    EXPECT_NEAR(clocks[1].drift, 20'000, 1) << "ns a second: its clock gains, so less and less is added";
+    EXPECT_NEAR(clocks[1].driftError, 500, 1);
+    EXPECT_THAT(map.clockWords(), HasSubstr("(worker 1's least well). That of worker 1 drifts most, by 20.0"));
+    // The run was started anew: another process, another clock.
+    compared(200, 40'000'000'000, 20'000);
+    EXPECT_TRUE(std::isnan(map.clocks()[1].drift));
+    compared(300, 40'000'000'000, 20'000);
+    EXPECT_NEAR(map.clocks()[1].drift, 0, 1e-9);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -405,6 +405,7 @@ TEST(DataParallel, WhatOneWantsHoldsForAllAndTheStrongestWish) {
         EXPECT_EQ(others.ofFirst(rank == 0 ? "what the first says" : "not this, however long it may be"), "what the first says");
         EXPECT_EQ(others.ofFirst(rank == 0 ? "" : "nor this"), "");
         EXPECT_EQ(others.agree(rank == 0 ? Wish::Wait : rank == 2 ? Wish::Stop : Wish::GoOn), Wish::Stop);
+        EXPECT_EQ(others.agree(rank == 0 ? Wish::Change : Wish::Stop), Wish::Change) << "what is to be kept is kept before they stop";
         EXPECT_TRUE(others.agree(Status()));
         const Status agreed = others.agree(rank == 2 ? Status(makeError(ErrorCode::OutOfMemory, "There is no room.")) : Status());
         EXPECT_EQ(agreed.error().sentence, rank == 2 ? "There is no room." : "worker 2 of 3 cannot do it; each of them must.");

@@ -215,15 +215,67 @@ TEST(WorkersMoments, ACheckpointThatFindsNoRoomIsGivenUpAndSaid) {
     EXPECT_EQ(workers.losses(), lossesOfWhole(6));
 }
 
-TEST(WorkersMoments, ACheckpointThatIsNotDueIsRefused) {
+TEST(WorkersMoments, ACheckpointThatIsAskedForIsThatOfARunWithoutParts) {
     const Folder folder;
+    for (const std::string& zero : {kWhole, kDealt}) {
+        MomentWorkers workers(tinyRun(8, zero));
+        workers[0].setup.checkpointFolder = folder.file(zero);
+        for (const int rank : {0, 1}) workers[rank].setup.commandsBefore = [](std::int64_t step) { return step == 5; };
+        workers[0].sink.onEvent = [&](const Event& event) {
+            const auto* done = std::get_if<StepDone>(&event);
+            if (done == nullptr || done->step != 4) return;
+            workers[0].commands.push(SaveCheckpoint{});
+            workers[0].commands.push(SaveCheckpoint{folder.file("named" + zero)});
+        };
+        workers.finish();
+        const auto saved = workers[0].sink.all<CheckpointSaved>();
+        ASSERT_EQ(saved.size(), 2u) << zero;
+        EXPECT_EQ(saved[0].step, 4);
+        EXPECT_TRUE(workers[1].sink.all<CheckpointSaved>().empty());
+        EXPECT_EQ(workers.losses(), lossesOfWhole(8));
+    }
+    for (const char* file : {"model.safetensors", "optimizer.safetensors"}) {
+        const std::string whole = folder.content("0/step-0000004/" + std::string(file));
+        ASSERT_NE(whole, "");
+        EXPECT_EQ(folder.content("1/step-0000004/" + std::string(file)), whole) << file;
+        EXPECT_EQ(folder.content("named1/" + std::string(file)), whole) << file;
+    }
+}
+
+// As a window does that is closed while a run goes on.
+TEST(WorkersMoments, WhatIsAskedForBeforeAStopIsKeptAtTheStepAtWhichTheyStop) {
+    for (const std::string& zero : {kWhole, kDealt}) {
+        const Folder folder;
+        MomentWorkers workers(tinyRun(1'000'000, zero));
+        workers[0].setup.checkpointFolder = folder.file("kept");
+        workers[0].sink.onEvent = [&](const Event& event) {
+            const auto* done = std::get_if<StepDone>(&event);
+            if (done == nullptr || done->step != 6) return;
+            workers[0].commands.push(Flip{"fusion", std::string("kernels")});
+            workers[0].commands.push(SaveCheckpoint{});
+            workers[0].commands.push(Stop{});
+        };
+        for (const auto& outcome : workers.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+        const auto saved = workers[0].sink.all<CheckpointSaved>();
+        ASSERT_EQ(saved.size(), 1u) << zero;
+        EXPECT_EQ(saved[0].step, workers[0].sink.all<StepDone>().back().step);
+        EXPECT_TRUE(workers[0].sink.all<SwitchApplied>().empty()) << "nothing is built for a run that ends";
+    }
+}
+
+TEST(WorkersMoments, ACheckpointThatIsAskedForAndCannotBeWrittenIsToldAndTheRunGoesOn) {
+    const Folder folder;
+    std::ofstream(folder.path()) << "in the way";
     MomentWorkers workers(tinyRun(8, kDealt));
-    workers[0].setup.checkpointFolder = folder.file("kept");
     workers[0].sink.onEvent = [&](const Event& event) {
-        if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == 4) workers[0].commands.push(SaveCheckpoint{});
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 4) workers[0].commands.push(SaveCheckpoint{folder.file("named")});
     };
     workers.finish();
     EXPECT_TRUE(workers[0].sink.all<CheckpointSaved>().empty());
+    int errors = 0;
+    for (const auto& line : workers[0].sink.all<LogLine>()) errors += line.level == LogLevel::Error ? 1 : 0;
+    EXPECT_EQ(errors, 1);
     EXPECT_EQ(workers.losses(), lossesOfWhole(8));
 }
 

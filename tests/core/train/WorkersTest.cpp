@@ -18,7 +18,8 @@
 #include "core/program/WorkerBeats.h"
 #include "core/state/Checkpoint.h"
 #include "core/trace/WorkerTimes.h"
-#include "core/train/SharedFlip.h"
+#include "core/train/SharedCommand.h"
+#include "core/train/workers/ClockExchange.h"
 
 namespace stepscope {
 namespace {
@@ -51,6 +52,10 @@ public:
         return outcomes;
     }
     TinyTrainer& operator[](int rank) { return *workers[static_cast<std::size_t>(rank)]; }
+    // They meet behind this step, however short steps are.
+    void meetBehind(std::int64_t step) {
+        for (const int rank : {0, 1}) (*this)[rank].setup.commandsBefore = [step](std::int64_t next) { return next == step + 1; };
+    }
     // When a worker has made a step, on its thread.
     void after(int rank, std::int64_t step, std::function<void()> what) {
         (*this)[rank].sink.onEvent = [step, what = std::move(what)](const Event& event) {
@@ -89,7 +94,8 @@ TEST(WorkersTogether, TheFirstOneHasTheTimesOfAllByPhase) {
     Together together(tiny(70));
     for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
     EXPECT_TRUE(together[1].sink.chunks().empty());
-    const auto chunks = together[0].sink.chunks();
+    auto chunks = together[0].sink.chunks();
+    std::erase_if(chunks, [](const ChunkPtr& chunk) { return chunk->kind != kWorkerTimes; });
     ASSERT_EQ(chunks.size(), 2u) << "some steps at a time, and what is left at the end";
     const std::array<std::vector<StepDone>, 2> told{together[0].sink.all<StepDone>(), together[1].sink.all<StepDone>()};
     std::size_t step = 0;
@@ -226,19 +232,65 @@ TEST(WorkersTogether, ExchangeNothingBetweenStepsWhereNobodyHasAnythingToSay) {
     for (const int rank : {0, 1})
         for (const StepDone& done : together[rank].sink.all<StepDone>()) longSteps += done.duration.ns >= 100'000'000 ? 1 : 0;
     EXPECT_GE(together.gathers(), 30) << "the losses";
-    EXPECT_LE(together.gathers(), 30 + 4 + longSteps);
+    EXPECT_LE(together.gathers(), 30 + 4 + ClockExchange::kGathers + longSteps) << "and their clocks, once";
 }
 
-TEST(SharedFlip, ComesBackAsItWasAndWhatIsNoneIsNone) {
+TEST(SharedCommand, ComesBackAsItWasAndWhatIsNoneIsNone) {
     for (const Flip& flip : {Flip{"batch-size", std::int64_t{12}}, Flip{"grad-clip", 1.0}, Flip{"grad-clip", 0.1}, Flip{"amp", std::string("bf16")},
                              Flip{"checkpointing", std::string()}}) {
-        const auto back = flipFrom(sayFlip(flip));
-        ASSERT_TRUE(back) << sayFlip(flip);
-        EXPECT_EQ(back->id, flip.id);
-        EXPECT_EQ(back->value, flip.value) << sayFlip(flip);
+        const auto back = commandFrom(sayCommand(flip));
+        ASSERT_TRUE(back && std::holds_alternative<Flip>(*back)) << sayCommand(flip);
+        EXPECT_EQ(std::get<Flip>(*back).id, flip.id);
+        EXPECT_EQ(std::get<Flip>(*back).value, flip.value) << sayCommand(flip);
     }
-    for (const char* said : {"", "amp", "=wbf16", "amp=", "amp=xbf16", "batch-size=i", "batch-size=i12 ", "grad-clip=rtrue"})
-        EXPECT_FALSE(flipFrom(said)) << said;
+    for (const std::int64_t seed : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{1'000'000'000'000}}) {
+        const auto back = commandFrom(sayCommand(Reseed{seed}));
+        ASSERT_TRUE(back && std::holds_alternative<Reseed>(*back)) << seed;
+        EXPECT_EQ(std::get<Reseed>(*back).seed, seed);
+    }
+    const auto kept = commandFrom(sayCommand(SaveCheckpoint{"/somewhere/of/the/first"}));
+    ASSERT_TRUE(kept && std::holds_alternative<SaveCheckpoint>(*kept));
+    EXPECT_EQ(std::get<SaveCheckpoint>(*kept).path, "") << "which is nobody else's";
+    const auto validation = commandFrom(sayCommand(ValidateNow{}));
+    EXPECT_TRUE(validation && std::holds_alternative<ValidateNow>(*validation));
+    for (const char* said : {"", "amp", "=wbf16", "amp=", "amp=xbf16", "batch-size=i", "batch-size=i12 ", "grad-clip=rtrue", "!", "!seed ", "!seed x",
+                             "!seed 1 2", "!checkpoints"})
+        EXPECT_FALSE(commandFrom(said)) << said;
+}
+
+TEST(WorkersTogether, AValidationAskedOfTheFirstIsMadeByAllAsOneThatIsDue) {
+    RunConfig due = tiny(9);
+    due.switches["validation-every"] = std::int64_t{5};
+    Together planned(due), asked(tiny(9));
+    planned.run();
+    asked.meetBehind(5);
+    asked.after(0, 5, [&] { asked[0].commands.push(ValidateNow{}); });
+    for (const auto& outcome : asked.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    ASSERT_FALSE(planned[0].sink.all<ValidationDone>().empty());
+    const ValidationDone expected = planned[0].sink.all<ValidationDone>()[0];
+    for (const int rank : {0, 1}) {
+        const auto done = asked[rank].sink.all<ValidationDone>();
+        ASSERT_EQ(done.size(), 1u) << rank;
+        EXPECT_EQ(done[0].step, 5);
+        EXPECT_EQ(done[0].loss, expected.loss);
+    }
+    EXPECT_EQ(asked[0].sink.losses(), lossesTogether(9));
+}
+
+TEST(WorkersTogether, AnotherSeedAskedOfTheFirstIsThatOfAllFromTheSameStepOn) {
+    Together together(tiny(12));
+    together.meetBehind(5);
+    together.after(0, 5, [&] { together[0].commands.push(Reseed{99}); });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    RunConfig config = tiny(12);
+    config.switches["grad-accumulation"] = std::int64_t{2};
+    TinyTrainer alone(config);
+    alone.sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == 5) alone.commands.push(Reseed{99});
+    };
+    alone.run();
+    for (const int rank : {0, 1}) EXPECT_EQ(together[rank].sink.losses(), alone.sink.losses()) << rank;
+    EXPECT_NE(together[0].sink.losses(), lossesTogether(12));
 }
 
 TEST(WorkersTogether, RoundTheirSumsFromTheSameStepOnWhenThatIsFlipped) {
@@ -343,6 +395,55 @@ TEST(WorkersTogether, OneThatFailsAloneEndsTheOtherWithASentenceAndACheckpoint) 
     EXPECT_THAT(outcomes[0].error.sentence, HasSubstr("Another worker has left. Step 6 is kept; resume from"));
     EXPECT_THAT(outcomes[1].error.sentence, HasSubstr("a mistake of this worker alone"));
     std::filesystem::remove_all(folder);
+}
+
+// Of one that is due, and of one that a person asks for.
+TEST(WorkersTogether, AreHeardOfAsOftenAsTheyWantWhileTheFirstWritesACheckpoint) {
+    for (const bool due : {true, false}) {
+        const auto folder = std::filesystem::temp_directory_path() / ("stepscope-workers-beats-" + std::to_string(::getpid()));
+        std::filesystem::remove_all(folder);
+        RunConfig config = tiny(8);
+        if (due) config.checkpointEvery = 5;
+        Together together(config);
+        together[0].setup.checkpointFolder = folder.string();
+        together[0].setup.beat = std::chrono::milliseconds(10);
+        int heard = 0;
+        together[0].sink.onEvent = [&](const Event& event) {
+            if (const auto* done = std::get_if<StepDone>(&event); !due && done != nullptr && done->step == 5)
+                together[0].commands.push(SaveCheckpoint{});
+            if (!std::holds_alternative<CheckpointSaved>(event)) return;
+            const int before = together.gathers();
+            std::this_thread::sleep_for(std::chrono::milliseconds(400));
+            heard = together.gathers() - before;
+        };
+        for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+        EXPECT_EQ(together[0].sink.all<CheckpointSaved>().size(), 1u);
+        EXPECT_GT(heard, 3) << (due ? "due" : "asked for");
+        EXPECT_EQ(together[0].sink.losses(), lossesTogether(8));
+        std::filesystem::remove_all(folder);
+    }
+}
+
+TEST(WorkersTogether, AStopOfTheOtherWhileTheFirstWritesWhatItWasAskedForStopsBoth) {
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-workers-stops-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder);
+    Together together(tiny(1'000'000));
+    together[0].setup.checkpointFolder = folder.string();
+    together[0].setup.beat = std::chrono::milliseconds(10);
+    together[0].sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == 5) together[0].commands.push(SaveCheckpoint{});
+        if (!std::holds_alternative<CheckpointSaved>(event)) return;
+        together[1].commands.push(Stop{});
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    };
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+    EXPECT_EQ(together.steps(0), together.steps(1));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(WorkerBeats, ComeLongBeforeAnybodyIsTakenForLost) {
+    EXPECT_EQ(beatWithin(std::chrono::seconds(300)), std::chrono::seconds(1));
+    EXPECT_EQ(beatWithin(std::chrono::seconds(1)), std::chrono::milliseconds(250));
 }
 
 // A checkpoint that takes longer to write than workers wait for one that hangs.

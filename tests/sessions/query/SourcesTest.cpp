@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "core/trace/WorkerClocks.h"
 #include "core/trace/WorkerTimes.h"
 #include "tests/sessions/query/QueryFixture.h"
 
@@ -90,6 +91,12 @@ TEST_F(QuerySources, PhasesOfEveryWorkerAreRows) {
               "5000|8|0|forward|8\n5000|8|0|waiting|1\n5000|8|1|forward|6\n5000|8|1|waiting|3\n");
     EXPECT_EQ(text("SELECT rank, sum(dur_ns) FROM worker_phase WHERE phase = 'waiting' AND at_ns > 1000 GROUP BY rank"), "0|1\n1|3\n");
     EXPECT_EQ(text("SELECT count(*) FROM sample"), "0\n") << "no capture is made of it";
+}
+
+TEST_F(QuerySources, WhatComparingTheirClocksFoundIsARowAWorker) {
+    record({encodeWorkerClocks({.at = 70, .readings = {{60, 0, 0}, {5, 55, 12}}})});
+    EXPECT_EQ(text("SELECT * FROM worker_clock"), "70|0|0|0\n70|1|55|12\n");
+    EXPECT_EQ(text("SELECT count(*) FROM worker_clock WHERE at_ns > 70"), "0\n");
 }
 
 TEST_F(QuerySources, ARangeOfTimeGivesWhatGoingThroughEverythingGives) {

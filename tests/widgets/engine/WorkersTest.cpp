@@ -39,6 +39,8 @@ TEST_F(WorkersInTheWindow, AreSeenChangedPausedAndStoppedAsOneRunAndNobodyIsLeft
     EXPECT_TRUE(QTest::qWaitFor([&] { return logged("2 workers train together"); }, 10'000));
     place->runs().send(Flip{"amp", std::string("bf16")});
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().config().word("amp") == "bf16"; }, 10'000));
+    place->runs().send(Reseed{77});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return logged("Batches are drawn with seed 77 from step"); }, 10'000));
     place->runs().send(Pause{});
     ASSERT_TRUE(becomes(RunState::Paused));
     place->runs().send(Resume{});

@@ -102,6 +102,9 @@ TEST(OperationsPage, HasASentenceForEachState) {
     lossy.totals.lost = 5;
     page.setView(lossy);
     EXPECT_TRUE(page.sentence().contains("5 more could not be kept")) << page.sentence().toStdString();
+    lossy.whose = "Counted is the first of 3 workers; the timeline has all of them.";
+    page.setView(lossy);
+    EXPECT_TRUE(page.sentence().contains("first of 3 workers; the timeline has all of them. 5 more")) << page.sentence().toStdString();
     EXPECT_TRUE(page.exportButton()->isEnabled());
     page.setReady(false);
     EXPECT_FALSE(page.captureButton()->isEnabled());

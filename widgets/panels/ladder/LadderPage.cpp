@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
@@ -234,7 +235,7 @@ QWidget* LadderPage::buildQuestion() {
 QWidget* LadderPage::buildMore() {
     m_moreRow = new QWidget;
     auto* flow = new FlowLayout(m_moreRow);
-    const auto add = [&](const char* key, const char* name, const char* tooltip, ValueRange range, double value) {
+    const auto add = [&](const char* key, const char* name, const char* tooltip, const ValueRange& range, double value) {
         auto* cell = new QWidget;
         auto* layout = new QHBoxLayout(cell);
         layout->setContentsMargins(0, 0, 0, 0);
@@ -349,10 +350,12 @@ void LadderPage::setQuestion(const LadderQuestion& question) {
     m_leaveOneOut->setChecked(question.leaveOneOut);
     m_pairs->setChecked(question.pairs);
     m_sizes->setChecked(question.sizes);
-    const double values[] = {question.delta * 100, static_cast<double>(question.seed), question.memoryGb};
-    for (std::size_t place = 0; place < m_numbers.size(); ++place) {
-        m_numbers[place].good = values[place];
-        m_numbers[place].edit->setText(QString::number(values[place], 'g', 13));
+    const std::pair<std::size_t, double> values[] = {
+        {kEqual, question.delta * 100}, {kSeed, static_cast<double>(question.seed)}, {kMemory, question.memoryGb}};
+    for (const auto& [place, value] : values) {
+        Number& number = m_numbers.at(place);
+        number.good = value;
+        number.edit->setText(QString::number(value, 'g', 13));
     }
     showButtons();
     Q_EMIT edited();

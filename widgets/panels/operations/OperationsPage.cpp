@@ -183,6 +183,7 @@ void OperationsPage::showState() {
                                   sentenceText(format::milliseconds(totals.deviceTime.milliseconds())));
         else if (!m_view.note.isEmpty())
             text += " " + m_view.note;
+        if (!m_view.whose.isEmpty()) text += " " + m_view.whose;
         if (totals.lost + totals.invalid > 0)
             text += QString(" %1 more could not be kept.").arg(sentenceText(format::count(totals.lost + totals.invalid)));
         m_sentence->setText(text);

@@ -25,6 +25,7 @@ struct OperationsView {
     std::vector<SummaryRow> operations, layers, roles, kernels;
     bool placesOfDevice = false;  // layers and roles have the time on GPUs (OperationSummary::ofDevice)
     QString note;                 // why kernels are missing, where a capture said so
+    QString whose{};              // of several workers: which of them are counted; empty: there is one
 };
 
 class OperationsPage : public QWidget {

@@ -39,6 +39,8 @@ WorkersDialog::WorkersDialog(QWidget* parent) : SessionDialog("Workers", parent)
     m_table = new QTableWidget;
     m_table->setAccessibleName("Means of each worker");
     styleRows(*m_table);
+    m_clocks = sentenceLabel(Tone::Muted);
+    m_clocks->setAccessibleName("How well the workers' clocks are known");
     m_forecast = sentenceLabel(Tone::Muted);
     m_forecast->setAccessibleName("Other numbers of workers");
     auto* close = new QPushButton("Close");
@@ -56,6 +58,7 @@ WorkersDialog::WorkersDialog(QWidget* parent) : SessionDialog("Workers", parent)
     layout->addLayout(head);
     layout->addWidget(m_scroll, 1);
     layout->addWidget(m_table, 1);
+    layout->addWidget(m_clocks);
     layout->addWidget(m_forecast);
     layout->addLayout(foot);
     resize(760, 420);
@@ -96,10 +99,16 @@ void WorkersDialog::setView(const WorkersView& view) {
     else
         sentenceLine().setText(QString("%1 steps. ").arg(QString::fromStdString(format::count(view.map->steps()))) +
                                QString::fromStdString(view.map->slowest()));
+    m_clocks->setText(some ? QString::fromStdString(view.map->clockWords()) : QString());
+    m_clocks->setVisible(!m_clocks->text().isEmpty());
     m_forecast->setText(view.forecast);
     m_forecast->setVisible(some && !view.forecast.isEmpty());
     fillTable();
     showGrid();
+}
+
+QString WorkersDialog::clocks() const {
+    return m_clocks->text();
 }
 
 QString WorkersDialog::forecast() const {

@@ -29,6 +29,7 @@ public:
 
     void setView(const WorkersView& view);  // of another session: nothing
     QString forecast() const;
+    QString clocks() const;  // how well they are known; empty: nobody knows
     WorkersMap& map() const { return *m_map; }
     QComboBox* phase() const { return m_phase; }
     QTableWidget* table() const { return m_table; }
@@ -39,7 +40,7 @@ private:
     void fillTable();
 
     WorkersView m_view;
-    ToneLabel *m_legend, *m_forecast;
+    ToneLabel *m_legend, *m_clocks, *m_forecast;
     QComboBox* m_phase;
     WorkersMap* m_map;
     QScrollArea* m_scroll;

@@ -54,6 +54,17 @@ TEST_F(WorkersDialogTest, SaysWhatOtherNumbersOfWorkersAreForetoldToMake) {
     EXPECT_TRUE(dialog.forecast().isEmpty());
 }
 
+TEST_F(WorkersDialogTest, SaysHowWellTheirClocksAreKnownWhereTheyWereCompared) {
+    dialog.setView({7, twoWorkers(50), {}});
+    EXPECT_TRUE(dialog.clocks().isEmpty());
+    auto map = std::make_shared<WorkerMap>(*twoWorkers(50));
+    map->add(WorkerClocks{.at = 5000, .readings = {{5000, 0, 0}, {100, 4900, 23'000}}});
+    dialog.setView({7, map, {}});
+    EXPECT_TRUE(dialog.clocks().contains(QString("within 23.0\u202Fµs of the first one's (worker 1's least well)"))) << dialog.clocks().toStdString();
+    dialog.ask(8, "another");
+    EXPECT_TRUE(dialog.clocks().isEmpty());
+}
+
 TEST_F(WorkersDialogTest, DrawsTheSlowOneDarker) {
     dialog.setView({7, twoWorkers(4000), {}});
     dialog.resize(700, 400);

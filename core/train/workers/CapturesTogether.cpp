@@ -1,0 +1,173 @@
+#include "core/train/workers/CapturesTogether.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "core/base/Format.h"
+#include "core/events/Event.h"
+#include "core/program/DataParallel.h"
+#include "core/trace/Note.h"
+#include "core/trace/SliceCodec.h"
+#include "core/train/workers/ClockExchange.h"
+#include "core/train/workers/SaidChunks.h"
+
+namespace stepscope {
+namespace {
+
+// Bytes of a piece of each worker, and of all pieces together, which every worker gets.
+constexpr std::size_t kMostPiece = std::size_t{1} << 20, kLeastPiece = std::size_t{64} << 10, kMostPieces = std::size_t{8} << 20;
+
+// Into the first one's time. What lay in something else lies in it afterwards, too.
+void moveTo(const ClockLine& line, Slice& slice) {
+    const std::int64_t end = line(slice.start + slice.duration);
+    slice.start = line(slice.start);
+    slice.duration = std::max<std::int64_t>(0, end - slice.start);
+    if (line.drift != 0) slice.called = std::llround(static_cast<double>(slice.called) * (1 + line.drift));
+    slice.called = std::clamp<std::int64_t>(slice.called, 0, slice.duration);
+    if (slice.forwardStart != 0) slice.forwardStart = line(slice.forwardStart);
+}
+
+// How many bytes of a piece each worker says that it has: other processes say it.
+std::vector<std::size_t> countsOf(const std::vector<double>& said, std::size_t most) {
+    std::vector<std::size_t> counts;
+    for (const double one : said) {
+        if (!(one >= 0 && one <= static_cast<double>(most)))
+            throw WorkersApart(
+                makeError(ErrorCode::Internal, fmt::format("What came from worker {} is nothing that Stepscope says; start all workers with the same "
+                                                           "program.",
+                                                           counts.size())));
+        counts.push_back(static_cast<std::size_t>(one));
+    }
+    return counts;
+}
+
+}  // namespace
+
+void HeldCapture::publish(Event event) {
+    const auto* line = std::get_if<LogLine>(&event);
+    if (line == nullptr || line->level == LogLevel::Info) return;
+    const std::lock_guard lock(m_mutex);
+    m_chunks.push_back(noteChunk(line->text, line->at));
+}
+
+void HeldCapture::publishChunk(ChunkPtr chunk) {
+    if (!isSlices(chunk->kind)) return;
+    const std::lock_guard lock(m_mutex);
+    const std::size_t bytes = chunk->bytes.size();
+    if (bytes <= kMostSaidBytes && m_bytes + bytes <= m_most) {
+        m_bytes += bytes;
+        m_chunks.push_back(std::move(chunk));
+        return;
+    }
+    const auto [lost, added] = m_lost.try_emplace(chunk->lane);
+    if (added) {
+        if (const auto block = decodeSlices(*chunk)) lost->second.thread = block->thread;
+        lost->second.thread.lane = chunk->lane;
+    }
+    lost->second.lost += chunk->count;
+    m_lostAt = chunk->begin;
+}
+
+std::vector<ChunkPtr> HeldCapture::take() {
+    const std::lock_guard lock(m_mutex);
+    auto chunks = std::exchange(m_chunks, {});
+    std::int64_t lost = 0;
+    const auto lostOf = std::exchange(m_lost, {});
+    for (const auto& [lane, block] : lostOf) {
+        lost += block.lost;
+        chunks.push_back(std::make_shared<const Chunk>(encodeSlices(block, m_lostAt)));
+    }
+    if (lost > 0)
+        chunks.push_back(noteChunk(fmt::format("{} slices of its capture are not there: at most {} of them are held until it ends.",
+                                               format::count(lost), format::bytes({static_cast<std::int64_t>(m_most)})),
+                                   m_lostAt));
+    m_bytes = 0;
+    return chunks;
+}
+
+EventSink* CapturesTogether::sink() {
+    return rank() == 0 ? m_sink : &m_held;
+}
+
+int CapturesTogether::rank() const {
+    return m_others == nullptr ? 0 : m_others->rank();
+}
+
+void CapturesTogether::collect(CaptureDone& done) {
+    if (m_others == nullptr) return;
+    // Behind what it is about; the exchange at its begin was before that.
+    m_clocks.exchange();
+    auto own = rank() == 0 ? std::vector<ChunkPtr>() : m_held.take();
+    std::vector<double> span{0, 0};
+    for (bool first = true; const ChunkPtr& chunk : own) {
+        if (!isSlices(chunk->kind)) continue;
+        span[0] = first ? static_cast<double>(chunk->begin.ns) : std::min(span[0], static_cast<double>(chunk->begin.ns));
+        span[1] = first ? static_cast<double>(chunk->end.ns) : std::max(span[1], static_cast<double>(chunk->end.ns));
+        first = false;
+    }
+    const std::vector<double> spans = m_others->gather(span);
+    const auto workers = static_cast<std::size_t>(m_others->size());
+    m_lines.clear();
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+        const auto bounded = [&](double ns) { return std::isfinite(ns) ? static_cast<std::int64_t>(std::clamp(ns, -9e15, 9e15)) : 0; };
+        m_lines.push_back(m_clocks.over(static_cast<int>(worker), bounded(spans[2 * worker]), bounded(spans[2 * worker + 1])));
+    }
+
+    std::vector<HeardChunks> heard(workers);
+    const std::size_t most = std::clamp(kMostPieces / workers, kLeastPiece, kMostPiece);
+    std::vector<std::byte> said, piece;
+    std::size_t next = 0;
+    m_notRead = 0;
+    while (true) {
+        for (; said.size() < most && next < own.size(); own[next++].reset()) sayChunk(*own[next], said);
+        const std::size_t count = std::min(most, said.size());
+        const auto counts = countsOf(m_others->gather({static_cast<double>(count)}), most);
+        const std::size_t longest = *std::ranges::max_element(counts);
+        if (longest == 0) break;
+        piece.assign(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(count));
+        piece.resize(longest);
+        said.erase(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(count));
+        const std::vector<std::byte> all = m_others->gatherBytes(piece);
+        if (rank() != 0) continue;
+        for (std::size_t worker = 1; worker < workers; ++worker)
+            heard[worker].hear(all.data() + worker * longest, counts[worker],
+                               [&](const Chunk& chunk) { handOn(static_cast<int>(worker), chunk, done); });
+    }
+    if (rank() != 0) return;
+    std::int64_t error = 0;
+    for (std::size_t worker = 1; worker < workers; ++worker)
+        if (spans[2 * worker + 1] > spans[2 * worker]) error = std::max(error, m_lines[worker].error);
+    const bool whole = m_notRead == 0 && std::ranges::all_of(heard, [](const HeardChunks& one) { return one.whole(); });
+    if (!whole) say(done, LogLevel::Warning, "Some of what the other workers captured could not be read; it is not in the session.");
+    say(done, LogLevel::Info,
+        fmt::format("All {} workers captured {}; times of the others are told by the first one's clock, within {}.", workers,
+                    done.steps == 1 ? fmt::format("step {}", done.step) : fmt::format("steps {} to {}", done.firstStep, done.step),
+                    format::milliseconds(static_cast<double>(error) / 1e6)));
+}
+
+// What another process says of itself beside its slices, whose they are, is known here.
+void CapturesTogether::handOn(int worker, const Chunk& chunk, CaptureDone& done) {
+    if (chunk.kind == kNote) return say(done, LogLevel::Warning, fmt::format("Worker {}: {}", worker, noteOf(chunk)));
+    auto block = isSlices(chunk.kind) ? decodeSlices(chunk) : Result<SliceBlock>(makeError(ErrorCode::BadInput, "It has no slices."));
+    if (!block) {
+        ++m_notRead;
+        return;
+    }
+    const ClockLine& line = m_lines[static_cast<std::size_t>(worker)];
+    block->thread.rank = worker;
+    block->thread.lane = (std::int64_t{worker} << 32) + (block->thread.thread & 0xffffffff);
+    for (Slice& slice : block->slices) moveTo(line, slice);
+    // A capture's slices are told from those of the next one by when they begin, and none of them can have begun by now.
+    if (!block->slices.empty()) done.at = std::max(done.at, std::min(TimeNs{block->slices.back().start}, m_clock->now()));
+    m_sink->publishChunk(std::make_shared<const Chunk>(encodeSlices(std::move(*block), TimeNs{line(chunk.begin.ns)})));
+}
+
+void CapturesTogether::say(const CaptureDone& done, LogLevel level, std::string sentence) const {
+    m_sink->publish(LogLine{m_clock->now(), done.step, level, std::move(sentence)});
+}
+
+}  // namespace stepscope

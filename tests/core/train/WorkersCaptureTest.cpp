@@ -1,0 +1,306 @@
+// Workers that train together capture the same steps, and the first one has what all of them saw, in its own time. Workers are threads here, so each
+// one's capture hears the ranges of both: what is looked at is what its own trainer thread ran. CTest.
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ThreadWorkers.h"
+#include "TinyTraining.h"
+#include "core/program/DataParallel.h"
+#include "core/trace/Note.h"
+#include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerClocks.h"
+#include "core/train/SharedCommand.h"
+#include "core/train/workers/CapturesTogether.h"
+#include "core/train/workers/SaidChunks.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::AnyOf;
+using testing::CollectingSink;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ThreadWorkers;
+using testing::TinyTrainer;
+
+class CapturedTogether {
+public:
+    explicit CapturedTogether(std::int64_t steps) {
+        const RunConfig config = testing::tinyConfig(Registry(testing::plainCpu()), steps);
+        for (auto& worker : workers) worker = std::make_unique<TinyTrainer>(config);
+        workers[1]->clock.set(TimeNs{5'000'000'000'000});  // as nobody's start would make it
+    }
+    std::array<TrainerOutcome, 2> run() {
+        std::array<TrainerOutcome, 2> outcomes;
+        m_group.run([&](int rank) {
+            at::set_num_threads(1);
+            DataParallel others(m_group.of(rank));
+            workers[static_cast<std::size_t>(rank)]->setup.others = &others;
+            TrainerOutcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+            outcome = workers[static_cast<std::size_t>(rank)]->run();
+            if (outcome.state == RunState::Failed) m_group.leave();
+        });
+        return outcomes;
+    }
+    void after(std::size_t rank, std::int64_t step, std::function<void()> what) {
+        workers[rank]->sink.onEvent = [step, what = std::move(what)](const Event& event) {
+            if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == step) what();
+        };
+    }
+    CollectingSink& sink(std::size_t rank) { return workers[rank]->sink; }
+    // Of the first one's session: the numbers of the steps that the trainer thread of a worker ran.
+    std::multiset<std::int64_t> steps(std::int64_t rank) {
+        std::multiset<std::int64_t> found;
+        for (const SliceBlock& block : blocks())
+            if (block.thread.rank == rank && block.thread.name == "trainer")
+                for (const Slice& slice : block.slices)
+                    if (slice.kind == SliceKind::Step) found.insert(slice.step);
+        return found;
+    }
+    std::vector<SliceBlock> blocks() {
+        std::vector<SliceBlock> all;
+        for (const ChunkPtr& chunk : sink(0).chunks())
+            if (isSlices(chunk->kind)) all.push_back(decodeSlices(*chunk).value());
+        return all;
+    }
+    std::vector<WorkerClocks> clocks() {
+        std::vector<WorkerClocks> all;
+        for (const ChunkPtr& chunk : sink(0).chunks())
+            if (chunk->kind == kWorkerClocks) all.push_back(decodeWorkerClocks(*chunk).value());
+        return all;
+    }
+    std::vector<std::string> told() {
+        std::vector<std::string> all;
+        for (const LogLine& line : sink(0).all<LogLine>()) all.push_back(line.text);
+        return all;
+    }
+
+    std::array<std::unique_ptr<TinyTrainer>, 2> workers;
+
+private:
+    ThreadWorkers m_group{2};
+};
+
+TEST(WorkersCapture, ACaptureAskedOfTheFirstIsOfTheSameStepsWithAll) {
+    CapturedTogether together(9);
+    together.workers[0]->commands.push(Capture{.steps = 2, .firstStep = 4, .warmUp = 1});
+    together.workers[1]->commands.push(Capture{.steps = 1, .firstStep = 7});  // as a script says it to each; the first one's counts
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    for (const std::int64_t rank : {0, 1}) EXPECT_THAT(together.steps(rank), ElementsAre(4, 5)) << rank;
+    const auto captures = together.sink(0).all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    EXPECT_EQ(captures[0].firstStep, 4);
+    EXPECT_EQ(captures[0].step, 5);
+    ASSERT_NE(captures[0].rows, nullptr);
+    EXPECT_THAT(together.told(), Contains(HasSubstr("All 2 workers captured steps 4 to 5; times of the others")));
+    EXPECT_TRUE(together.sink(1).chunks().empty()) << "the first one alone hands them on";
+    // Both went through the same steps at the same time, and nothing is told that began behind the capture's end.
+    std::map<std::int64_t, std::array<std::int64_t, 2>> first;  // begin of a step, by worker
+    std::map<std::int64_t, std::array<std::int64_t, 2>> last;   //   and its end
+    std::set<std::int64_t> lanes;
+    for (const SliceBlock& block : together.blocks()) {
+        lanes.insert(block.thread.laneNumber());
+        if (block.thread.name != "trainer") continue;
+        for (const Slice& slice : block.slices) {
+            EXPECT_LE(slice.start, captures[0].at.ns);
+            if (slice.kind != SliceKind::Step) continue;
+            first[slice.step][static_cast<std::size_t>(block.thread.rank)] = slice.start;
+            last[slice.step][static_cast<std::size_t>(block.thread.rank)] = slice.start + slice.duration;
+        }
+    }
+    EXPECT_GE(lanes.size(), 2u);
+    std::int64_t error = 0;
+    for (const WorkerClocks& found : together.clocks()) error = std::max(error, found.readings[1].error);
+    for (const std::int64_t step : {4, 5}) {
+        EXPECT_LT(first[step][0], last[step][1] + 2 * error) << "of step " << step;
+        EXPECT_LT(first[step][1], last[step][0] + 2 * error) << "of step " << step;
+    }
+}
+
+TEST(WorkersCapture, TheirClocksAreComparedBeforeTheFirstStepAndAroundACapture) {
+    CapturedTogether together(6);
+    together.workers[0]->commands.push(Capture{.steps = 1, .firstStep = 3});
+    // What the first one's clock shows, less what the other's does: here both can be read at once.
+    const SessionClock &mine = together.workers[0]->clock, &its = together.workers[1]->clock;
+    std::int64_t least = 0, most = 0;
+    for (std::int64_t look = 0, width = -1; look < 1000; ++look) {
+        const std::int64_t before = mine.now().ns, there = its.now().ns, after = mine.now().ns;
+        if (width >= 0 && after - before >= width) continue;
+        width = after - before;
+        least = before - there;
+        most = after - there;
+    }
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto exchanges = together.clocks();
+    for (const WorkerClocks& clocks : exchanges) {
+        ASSERT_EQ(clocks.readings.size(), 2u);
+        EXPECT_EQ(clocks.readings[0].offset, 0);
+        const ClockReading& other = clocks.readings[1];
+        EXPECT_GE(other.offset + other.error, least);
+        EXPECT_LE(other.offset - other.error, most);
+        EXPECT_LT(other.error, 1'000'000'000);
+    }
+    EXPECT_EQ(exchanges.size(), 3u) << "at the start, before the capture and behind it";
+}
+
+TEST(WorkersCapture, WhatAPersonEndsEndsWithAllAfterTheSameStep) {
+    CapturedTogether together(40);
+    together.workers[0]->commands.push(Capture{.steps = 1000, .firstStep = 3});
+    together.after(0, 6, [&] { together.workers[0]->commands.push(StopCapture{}); });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto steps = together.steps(0);
+    EXPECT_THAT(steps.size(), AnyOf(4u, 5u)) << "at this boundary where steps are long, else at the next one";
+    EXPECT_EQ(together.steps(1), steps);
+    EXPECT_THAT(together.told(), Contains(HasSubstr("of 1000 steps: it was ended.")));
+    EXPECT_EQ(together.sink(0).all<CaptureDone>().size(), 1u);
+}
+
+TEST(WorkersCapture, WhatIsRefusedOfTheFirstIsDoneByNobody) {
+    CapturedTogether together(8);
+    together.workers[0]->commands.push(Capture{.steps = 2, .firstStep = 4});
+    together.workers[0]->commands.push(Capture{.steps = 2, .firstStep = 5});
+    together.workers[0]->commands.push(Capture{.steps = 100'000});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    for (const std::int64_t rank : {0, 1}) EXPECT_THAT(together.steps(rank), ElementsAre(4, 5)) << rank;
+    EXPECT_THAT(together.told(), Contains(HasSubstr("A capture is of 1 to 1000 steps")));
+}
+
+TEST(WorkersCapture, ACaptureThatTheRunEndsBeforeIsToldByAllTheSame) {
+    CapturedTogether together(5);
+    together.workers[0]->commands.push(Capture{.steps = 3, .firstStep = 4});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    for (const std::int64_t rank : {0, 1}) EXPECT_THAT(together.steps(rank), ElementsAre(4, 5)) << rank;
+    EXPECT_THAT(together.told(), Contains(HasSubstr("The capture has 2 of 3 steps: the run has ended.")));
+    EXPECT_EQ(together.sink(0).all<CaptureDone>().size(), 1u);
+}
+
+TEST(WorkersCapture, ASessionWithoutRoomForMoreEndsItWithAll) {
+    CapturedTogether together(12);
+    std::atomic<std::int64_t> stored{0};
+    together.workers[0]->setup.captureBytes = [&] { return stored.load(); };
+    together.workers[0]->setup.captureCap = 50;
+    together.workers[0]->commands.push(Capture{.steps = 8, .firstStep = 3});
+    together.after(0, 4, [&] { stored = 100; });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto steps = together.steps(0);
+    EXPECT_GE(steps.size(), 2u);
+    EXPECT_LE(steps.size(), 4u);
+    EXPECT_EQ(together.steps(1), steps);
+    EXPECT_THAT(together.told(), Contains(HasSubstr("is the most for a session (--capture-cap).")));
+}
+
+TEST(WorkersCapture, AWorkerThatIsLostMeanwhileCostsItsPartAlone) {
+    CapturedTogether together(1'000'000);
+    together.workers[0]->commands.push(Capture{.steps = 50, .firstStep = 3});
+    together.after(1, 6, [] { throw std::runtime_error("a mistake of this worker alone"); });
+    const auto outcomes = together.run();
+    EXPECT_EQ(outcomes[0].state, RunState::Failed);
+    EXPECT_THAT(together.steps(0), Contains(3));
+    EXPECT_THAT(together.steps(1), IsEmpty());
+    EXPECT_EQ(together.sink(0).all<CaptureDone>().size(), 1u);
+    EXPECT_THAT(together.told(), Contains(HasSubstr("What the other workers captured of these steps is not in the session")));
+}
+
+Chunk someSlicesOf(std::int64_t lane, std::int64_t count, std::int64_t from = 0) {
+    SliceBlock block{.thread = {.process = 1, .thread = 7, .name = "trainer", .lane = lane, .rank = 1}};
+    block.strings = {"", "aten::mm"};
+    for (std::int64_t i = 0; i < count; ++i) block.slices.push_back({.start = from + 10 * i, .duration = 8, .name = 1});
+    return encodeSlices(block);
+}
+
+TEST(HeldCapture, SaysHowManySlicesItCouldNotHold) {
+    const auto chunk = std::make_shared<const Chunk>(someSlicesOf(9, 50));
+    HeldCapture held(3 * chunk->bytes.size());
+    for (int i = 0; i < 5; ++i) held.publishChunk(chunk);
+    std::int64_t slices = 0, lost = 0;
+    std::string note;
+    for (const ChunkPtr& one : held.take()) {
+        if (one->kind == kNote) {
+            note = noteOf(*one);
+            continue;
+        }
+        const auto block = decodeSlices(*one);
+        ASSERT_TRUE(block) << block.error().sentence;
+        slices += static_cast<std::int64_t>(block->slices.size());
+        lost += block->lost;
+        EXPECT_EQ(block->thread.lane, 9);
+        EXPECT_EQ(block->thread.thread, 7);
+    }
+    EXPECT_EQ(slices, 150);
+    EXPECT_EQ(lost, 100);
+    EXPECT_THAT(note, HasSubstr("100 slices of its capture are not there"));
+    EXPECT_TRUE(held.take().empty());
+}
+
+TEST(SaidChunks, AreHeardAsTheyWereHoweverTheyAreCutIntoPieces) {
+    std::vector<std::byte> said;
+    std::vector<Chunk> chunks;
+    for (std::int64_t i = 0; i < 5; ++i) {
+        chunks.push_back(someSlicesOf(i + 1, 3 * i, 1000 * i));
+        sayChunk(chunks.back(), said);
+    }
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{64}, said.size()}) {
+        HeardChunks heard;
+        std::vector<Chunk> back;
+        for (std::size_t at = 0; at < said.size(); at += piece)
+            heard.hear(said.data() + at, std::min(piece, said.size() - at), [&](const Chunk& chunk) { back.push_back(chunk); });
+        EXPECT_TRUE(heard.whole());
+        ASSERT_EQ(back.size(), chunks.size());
+        for (std::size_t i = 0; i < back.size(); ++i) {
+            EXPECT_EQ(back[i].kind, chunks[i].kind);
+            EXPECT_EQ(back[i].lane, chunks[i].lane);
+            EXPECT_EQ(back[i].begin, chunks[i].begin);
+            EXPECT_EQ(back[i].end, chunks[i].end);
+            EXPECT_EQ(back[i].count, chunks[i].count);
+            EXPECT_EQ(back[i].bytes, chunks[i].bytes);
+        }
+    }
+}
+
+TEST(SaidChunks, WhatIsNoneEndsItAndWhatIsCutOffIsNotWhole) {
+    std::vector<std::byte> said;
+    sayChunk(someSlicesOf(1, 9), said);
+    int taken = 0;
+    const auto count = [&](const Chunk&) { ++taken; };
+    HeardChunks cut;
+    cut.hear(said.data(), said.size() - 1, count);
+    EXPECT_FALSE(cut.whole());
+    EXPECT_EQ(taken, 0);
+    HeardChunks wrong;
+    std::vector<std::byte> huge(16, std::byte{0xff});
+    wrong.hear(huge.data(), huge.size(), count);
+    wrong.hear(said.data(), said.size(), count);
+    EXPECT_FALSE(wrong.whole());
+    EXPECT_EQ(taken, 0) << "nothing is taken behind it";
+}
+
+TEST(SharedCapture, ComesBackAsItWasAndWhatIsNoneIsNone) {
+    const auto back = commandFrom(sayCommand(Capture{.steps = 3, .firstStep = 40, .warmUp = 2}));
+    ASSERT_TRUE(back && std::holds_alternative<Capture>(*back));
+    const Capture& capture = std::get<Capture>(*back);
+    EXPECT_EQ(capture.steps, 3);
+    EXPECT_EQ(capture.firstStep, 40);
+    EXPECT_EQ(capture.warmUp, 2);
+    EXPECT_FALSE(capture.slowest);
+    const auto end = commandFrom(sayCommand(StopCapture{})), nothing = commandFrom(sayCommand(std::monostate{}));
+    EXPECT_TRUE(end && std::holds_alternative<StopCapture>(*end));
+    EXPECT_TRUE(nothing && std::holds_alternative<std::monostate>(*nothing));
+    for (const char* said : {"!capture", "!capture ", "!capture 1 2", "!capture 1 2 x", "!capture 1  2", "!capture 1 2 3 4", "!capture end"})
+        EXPECT_FALSE(commandFrom(said)) << said;
+}
+
+}  // namespace
+}  // namespace stepscope
