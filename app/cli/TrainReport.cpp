@@ -56,6 +56,7 @@ Json answerJson(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>
             {"pairs", judged.pairs},
             {"discarded", judged.left},
             {"floor", std::isfinite(judged.floor) ? number(judged.floor - 1) : Json(nullptr)},
+            {"floor_ratio", number(judged.floor)},
             {"delta", number(answer.began.delta)},
             {"seconds", number(judged.seconds)},
             {"earlier", before}};

@@ -73,7 +73,8 @@ Workplace::Workplace(const Options& options)
       m_demo(m_window.sessions(), m_runs, m_running, m_reader),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
-    connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::askOfFlip);
+    connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::ask);
+    connect(&m_window.livePage(), &LivePage::flipMeasureRequested, &m_flips, &FlipWiring::askToMeasureFlip);
     connect(&m_flips, &FlipWiring::compareRequested, &m_compare, &CompareWiring::ask);
     connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, [this](qint64 session) { m_compare.open(session); });
     connect(&m_sessions, &SessionsWiring::studyRequested, &m_ladder, &LadderWiring::open);

@@ -22,6 +22,8 @@ void ExperimentHistory::add(const Event& event) {
         m_began = *began;
     }
     if (const auto* block = std::get_if<BlockDone>(&event)) m_blocks.push_back(*block);
+    if (const auto* sample = std::get_if<DeviceSample>(&event); sample != nullptr && std::ssize(m_samples) < kMostSamplesMeanwhile)
+        m_samples.push_back({sample->at.seconds(), sample->gpuClockMhz, sample->cpuClockMhz, sample->throttledPct});
     if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
         if (!judged->over) m_pairs.push_back(*judged);
         if (judged->over && !m_decided) m_decided = judged->seconds;
@@ -50,7 +52,41 @@ ExperimentHistory ExperimentHistory::after(std::size_t pairs) const {
     if (!then.m_pairs.empty()) then.m_newest = then.m_pairs.back();
     const std::int64_t last = then.m_newest ? then.m_newest->pair : -1;
     std::ranges::copy_if(m_blocks, std::back_inserter(then.m_blocks), [&](const BlockDone& block) { return block.pair <= last; });
+    then.m_samples = m_samples;
     return then;
+}
+
+MachineMeanwhile ExperimentHistory::machineMeanwhile() const {
+    constexpr std::size_t kFewest = 8;
+    MachineMeanwhile found;
+    const auto first = std::ranges::find_if(m_blocks, [](const BlockDone& block) { return block.pair >= 0; });
+    if (first == m_blocks.end()) return found;
+    const double from = first->at.seconds() - first->duration.seconds(), to = m_blocks.back().at.seconds();
+    std::vector<double> gpu, cpu, throttled;
+    const auto take = [](std::vector<double>& known, double value) {
+        if (std::isfinite(value)) known.push_back(value);
+    };
+    for (const Sample& sample : m_samples) {
+        if (sample.seconds < from || sample.seconds > to) continue;
+        take(gpu, sample.gpuMhz);
+        take(cpu, sample.cpuMhz);
+        take(throttled, sample.throttledPct);
+    }
+    const auto spread = [](const std::vector<double>& known, double& low, double& high) {
+        if (known.size() < kFewest) return;
+        low = quantile(known, 0.05);
+        high = quantile(known, 0.95);
+    };
+    // Of a side on a GPU the processors wait most of the time, at whatever clock; and a GPU that nothing runs on rests.
+    bool onGpu = false;
+    for (const std::string& json : {m_began ? m_began->configA : "", m_began ? m_began->configB : ""})
+        if (const auto config = configFromJson(json); config && config->has("device")) onGpu = onGpu || config->word("device") != "cpu";
+    if (onGpu)
+        spread(gpu, found.gpuMhzLow, found.gpuMhzHigh);
+    else
+        spread(cpu, found.cpuMhzLow, found.cpuMhzHigh);
+    if (throttled.size() >= kFewest) found.throttledPct = mean(throttled);
+    return found;
 }
 
 SideFacts ExperimentHistory::facts(Arm arm) const {

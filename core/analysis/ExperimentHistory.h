@@ -14,6 +14,10 @@ struct Event;
 
 // What captures of both sides may take behind the pairs, of the time that the pairs have: with it they are within the budget that was asked for.
 constexpr double kCapturesOfPairs = 1.0 / 6;
+// What of a budget (seconds) that leaves for the pairs and what they need.
+constexpr double secondsOfPairs(double budget, bool captures) {
+    return captures ? budget / (1 + kCapturesOfPairs) : budget;
+}
 
 // Over the blocks that counted, pilot and left-out pairs excluded; unknown where nothing tells.
 struct SideFacts {
@@ -29,8 +33,17 @@ struct SideFacts {
     double joulesPerToken = kUnknown;
 };
 
+// What the machine did while the blocks that count ran, by its samples of every half second; unknown where it does not tell, or too few samples do.
+// A block may be shorter than the time between two samples, so they are not told apart by side.
+struct MachineMeanwhile {
+    // Between which nine tenths of the samples lie: of the GPU where one of the sides runs on one, else of the processors.
+    double gpuMhzLow = kUnknown, gpuMhzHigh = kUnknown, cpuMhzLow = kUnknown, cpuMhzHigh = kUnknown;
+    double throttledPct = kUnknown;  // of the periods of a quota, those in which it stopped the threads
+};
+
 class ExperimentHistory {
 public:
+    // Samples of the machine may come in any order with the others.
     void add(const Event& event);
     // Of its captured steps: rank 0 is A, 1 is B; others are left out.
     void add(const SliceBlock& block);
@@ -43,6 +56,7 @@ public:
     // As it was when so many of the pairs had been judged: without its end, and without what was captured after it.
     ExperimentHistory after(std::size_t pairs) const;
     SideFacts facts(Arm arm) const;
+    MachineMeanwhile machineMeanwhile() const;
     double speedRatio() const;  // B's tokens a second over A's, of all steps that counted
     // Seconds until nothing was left to decide; what newest() has beyond them went into captures and into losses at equal time.
     double measuringSeconds() const;
@@ -63,10 +77,17 @@ private:
     std::vector<BlockDone> m_blocks;
     std::vector<ExperimentJudged> m_pairs;
     std::optional<ExperimentJudged> m_newest;
+    struct Sample {
+        double seconds = 0, gpuMhz = kUnknown, cpuMhz = kUnknown, throttledPct = kUnknown;
+    };
+    std::vector<Sample> m_samples;    // of the machine
     std::optional<double> m_decided;  // seconds of the first that is over: those after it say the same, and more
     Waterfall m_waterfall;
     MemoryCurve m_memory;
 };
+
+// Samples of the machine that an experiment looks at: half a day of them.
+constexpr std::int64_t kMostSamplesMeanwhile = 100'000;
 
 // What a session holds may be several experiments, one after the other: a run that measured switches in turns, a ladder. One of them, summed up.
 struct ChosenExperiment {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/ExperimentHistory.h"
+#include "core/base/Format.h"
+
 namespace stepscope {
 namespace {
 
@@ -28,16 +31,26 @@ std::string besideOthers(const WhyContext& context) {
 }
 
 // A host that gives s % of the processors' time to somebody else makes steps s % longer. Where the sides' shares differ by as much as counts as
-// equal, that alone is a difference; where both lost five times as much, a fifth of it that falls on one of them is.
+// equal, that alone is a difference, whatever was found; where both lost five times as much, a fifth of it that falls on one of them is, which
+// matters where nothing could be told. The coin has the pairs hold of this machine as it was: what is claimed stays so, and may be the host's.
 constexpr double kStealOverDelta = 5;
-std::string besideHost(const WhyContext& context) {
+std::string besideHost(const PairedVerdict& verdict, const WhyContext& context) {
     const double apart = std::abs(context.stealOfA - context.stealOfB), mean = (context.stealOfA + context.stealOfB) / 2;
     const double equal = context.delta * 100;
-    if (!(apart > equal) && !(mean > kStealOverDelta * equal)) return "";
+    const bool open = verdict.outcome == PairedOutcome::Inconclusive;
+    if (!(apart > equal) && !(open && mean > kStealOverDelta * equal)) return "";
+    const auto whatFollows = [&]() -> std::string {
+        if (open)
+            return (apart > equal ? ", which moves their ratio by about as much as these are apart" : "") +
+                   std::string("; ask again when it gives less away.");
+        if (verdict.outcome == PairedOutcome::Equivalent) return ": it may hide a difference of theirs.";
+        const bool slowerLostMore = (verdict.outcome == PairedOutcome::Faster) == (context.stealOfA > context.stealOfB);
+        return slowerLostMore ? ": part of the difference may be the host's." : ": without it the difference may be larger.";
+    };
     return fmt::format(
         " This machine is a virtual one, and its host gave {:.1f} % of the processors' time to somebody else during A's blocks and {:.1f} % during "
-        "B's{}; ask again when it gives less away.",
-        context.stealOfA, context.stealOfB, apart > equal ? ", which moves their ratio by about as much as these are apart" : "");
+        "B's{}",
+        context.stealOfA, context.stealOfB, whatFollows());
 }
 
 std::string percent(double ratio) {
@@ -142,7 +155,7 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     std::string why = context.broke.empty() ? whyAlone(verdict, context) : context.broke + " " + whyAlone(verdict, context);
     if (why.ends_with(' ')) why.pop_back();
     if (verdict.pairs > 0) why += besideOthers(context);
-    if (verdict.pairs > 0 && verdict.outcome == PairedOutcome::Inconclusive) why += besideHost(context);
+    if (verdict.pairs > 0) why += besideHost(verdict, context);
     return why.starts_with(' ') ? why.substr(1) : why;
 }
 
@@ -178,6 +191,19 @@ std::string meansSentence(const ExperimentJudged& judged, double speedRatio, dou
         "machine "
         "was slow for a while weighs more in the first, and each pair counts alike in the second, which the verdict is of.",
         speedRatio, judged.ratio);
+}
+
+std::string machineSentence(const MachineMeanwhile& machine) {
+    constexpr double kSpread = 1.05, kThrottledPct = 1;
+    const auto clocks = [](const char* who, double low, double high) {
+        if (!(low > 0) || !(high > kSpread * low) || !std::isfinite(high)) return std::string();
+        return fmt::format("{} ran at {} to {} MHz meanwhile (nine of ten samples).", who, format::count(std::llround(std::min(low, 1e9))),
+                           format::count(std::llround(std::min(high, 1e9))));
+    };
+    std::string said = clocks("The GPU", machine.gpuMhzLow, machine.gpuMhzHigh) + clocks("The processors", machine.cpuMhzLow, machine.cpuMhzHigh);
+    if (machine.throttledPct > kThrottledPct)
+        said += fmt::format("{}A quota stopped the threads in {:.0f} % of its periods meanwhile.", said.empty() ? "" : " ", machine.throttledPct);
+    return said;
 }
 
 std::string foretoldSentence(double foretold, const std::string& basis, const ExperimentJudged& judged) {

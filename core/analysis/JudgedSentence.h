@@ -7,6 +7,8 @@
 
 namespace stepscope {
 
+struct MachineMeanwhile;
+
 // What is done when the verdict stands and steps of both are captured, as Preparing says it.
 constexpr const char* kLookingWhy = "still looking at why: both sides are captured";
 
@@ -39,6 +41,10 @@ std::string equalTimeSentence(const ExperimentJudged& judged);
 // The verdict's ratio is the mean of the pairs, each of which counts alike; a table of both sides shows what all steps took together, in which the
 // machine's slow stretches weigh more. Where the two are not alike, a sentence that says so; else empty. speedRatio: B's tokens a second over A's.
 std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta);
+
+// That clocks went up and down by more than a twentieth meanwhile, or a quota stopped the threads: sentences, empty where neither did as far as is
+// known.
+std::string machineSentence(const MachineMeanwhile& machine);
 
 // What had been foretold of B's speed as a multiple of A's, and from what, beside what was measured. Empty where nothing was, or no pair was made.
 std::string foretoldSentence(double foretold, const std::string& basis, const ExperimentJudged& judged);

@@ -7,10 +7,13 @@
 // S^2 <= (V + eta) log((V + eta) / (eta alpha^2))  (Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence
 // sequences", Annals of Statistics 49, 2021). The interval is every theta for which that holds, around the mean.
 //
-// To look only once, at a number of pairs that nothing measured has decided, costs far less: under fair signs Student's t is at most as often beyond
+// To look only once, at a number of pairs that nothing measured has decided, costs far less: under fair signs Student's t is about as often beyond
 // its quantile as under the normal distribution (Efron, "Student's t-test under symmetry conditions", Journal of the American Statistical Association
-// 64, 1969), so S^2 <= V n q^2 / (n - 1 + q^2) with its quantile q for n - 1 degrees of freedom is an interval at that look. Pure functions, any
-// thread.
+// 64, 1969), so S^2 <= V n q^2 / (n - 1 + q^2) with its quantile q for n - 1 degrees of freedom is an interval at that look. About: of few
+// differences of one size S has few values, and the share beyond the quantile jumps from one number of pairs to the next, to nearly twice alpha. So
+// of fewer than kExactBelow a theta is outside only if, besides, at most alpha of all signs that the |d - theta| could have had lead as far from 0 as
+// S: that holds exactly, whatever their sizes. Where even all signs alike are more than alpha of them (n < 1 + log2(1 / alpha)), Student's t stands
+// alone, and so it does of more pairs, which seldom are of one size. Pure functions, any thread.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -34,6 +37,9 @@ struct PairedInterval {
 
 // differences: finite. Unbounded on both sides while there are too few to bound anything; without any, centre is no number.
 PairedInterval pairedInterval(std::span<const double> differences, const PairedBound& bound);
+
+// At one look all signs are counted of fewer differences than this.
+constexpr std::size_t kExactBelow = 16;
 
 // The same at one look that was fixed beforehand; eta is not used. Unbounded with fewer than two differences.
 PairedInterval pairedIntervalAtOneLook(std::span<const double> differences, const PairedBound& bound);

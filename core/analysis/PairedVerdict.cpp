@@ -138,6 +138,8 @@ Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rule
     judged.rebuilds = rebuildsOf(pairs, all, rules.alpha, (look == VerdictLook::AtTheEnd ? kClipAtTheEnd : kClip) * rules.pilotMad);
     if (differences.size() < rules.leastPairs || judged.rebuilds.count < rules.leastRebuilds) return judged;
     const double equal = std::log1p(rules.delta), half = judged.interval.halfWidth();
+    // Of the pairs alone: instances that scatter by more than delta among each other may look equal together by chance. To ask of their own interval,
+    // of six with Student's t, that it lies within some delta too would leave open many that are equal, which stay open too often as it is.
     if (judged.interval.low >= -equal && judged.interval.high <= equal) {
         judged.settled = true;
         judged.outcome = judged.rareSlowSteps ? PairedOutcome::Inconclusive : PairedOutcome::Equivalent;

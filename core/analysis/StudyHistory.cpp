@@ -77,6 +77,11 @@ const StudyRow* StudyHistory::recommended() const {
     return last != nullptr && last->state == study::kChosen && !last->settings.empty() ? last : nullptr;
 }
 
+bool StudyHistory::isMeasuredAnew(const StudyRow& row) const {
+    const StudyRow* last = find(study::kFinal);
+    return row.role == study::kCandidate && row.state == study::kChosen && last != nullptr && !last->settings.empty() && std::isfinite(last->ratio);
+}
+
 const std::vector<ExperimentJudged>& StudyHistory::pairsOf(const StudyRow& row) const {
     static const std::vector<ExperimentJudged> kNone;
     if (const auto found = m_pairs.find(row.row); found != m_pairs.end()) return found->second;
@@ -146,7 +151,8 @@ std::string studyHeadline(const StudyHistory& history) {
 std::string intervalMethod(bool finalLook) {
     return fmt::format(
         "a self-normalised confidence sequence on the logarithm of the ratio of both times per token (de la Peña 1999; Howard et al. 2020){}",
-        finalLook ? ", with one look by Student's t over the pairs (Efron 1969) when the time is spent" : "");
+        finalLook ? ", with one look by Student's t over the pairs (Efron 1969), of fewer than 16 by all their signs too, when the time is spent"
+                  : "");
 }
 
 }  // namespace stepscope

@@ -24,6 +24,9 @@ public:
     // What a search recommends: the best of its race where measuring that anew beside the present settings bore it out, or leant that way. Null where
     // it found nothing, and where it was ended before that was known.
     const StudyRow* recommended() const;
+    // This row won its race, and was measured anew beside the present settings: it was chosen for the figure of the race, whose interval is not shown
+    // any more, for that of find(study::kFinal) says what is known (kBeforeAnew).
+    bool isMeasuredAnew(const StudyRow& row) const;
     // What a search did not choose, without telling one reason twice: values of one switch that were left for the same reason are one row,
     // "attention=flash, attention=manual".
     std::vector<StudyRow> rejectedValues() const;
@@ -41,6 +44,9 @@ private:
     bool m_taken = true;                                            // the newest experiment's are in it, or there is none
     std::size_t m_kept = 0;                                         // pairs in it
 };
+
+// Stands where the interval of a winner's race would.
+constexpr const char* kBeforeAnew = "before it was measured anew";
 
 // What there is to know of a row, in sentences: which earlier session of the same ladder measured it, "Measured in session 3 by another version
 // (Stepscope 0.9).", and its own `why` behind that. Empty: nothing.

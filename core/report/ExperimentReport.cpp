@@ -166,6 +166,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
                         judged.rebuilds == 1 ? "once" : fmt::format("{} times", judged.rebuilds), history.measuringSeconds())});
     if (std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty())
         document.blocks.push_back(Paragraph{std::move(said)});
+    if (std::string said = machineSentence(history.machineMeanwhile()); !said.empty()) document.blocks.push_back(Paragraph{std::move(said)});
     if (std::string said = foretoldSentence(facts.foretold, facts.foretoldBasis, judged); !said.empty())
         document.blocks.push_back(Paragraph{std::move(said)});
     document.blocks.push_back(
@@ -202,8 +203,8 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         "looks;{} a difference is claimed only if Student's t over the times that both were made anew excludes none as well. Whole pairs are left "
         "out for other programs' use of the processors alone. A ratio within ±{:g} % counts as equal.",
         began.seed,
-        began.finalLook ? " when the budget is spent there is one look more, by Student's t over the pairs (Efron 1969), for which three quarters "
-                          "of the allowed error are kept;"
+        began.finalLook ? " when the budget is spent there is one look more, by Student's t over the pairs (Efron 1969) and, of fewer than 16, by "
+                          "all signs that the coins could have given them, for which three quarters of the allowed error are kept;"
                         : "",
         began.delta * 100)});
     if (!facts.earlier.empty()) {

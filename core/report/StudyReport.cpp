@@ -15,9 +15,9 @@
 namespace stepscope::report {
 namespace {
 
-std::string times(double ratio, double low, double high) {
+std::string times(double ratio, double low, double high, const char* unbounded = "no interval") {
     if (!isRatio(ratio)) return "";
-    if (!isRatio(low) || !isRatio(high)) return fmt::format("×{:.3g}, no interval", ratio);
+    if (!isRatio(low) || !isRatio(high)) return fmt::format("×{:.3g}, {}", ratio, unbounded);
     return fmt::format("×{:.3f} [{:.3f}, {:.3f}]", ratio, low, high);
 }
 
@@ -172,8 +172,9 @@ void addSearch(Document& document, const StudyHistory& history) {
     for (const StudyRow& row : history.rejectedValues()) left.rows.push_back({row.settings, row.why});
     for (const StudyRow& row : history.rows()) {
         if (row.role != study::kCandidate || row.state == study::kSkipped || (row.state == study::kWaiting && row.pairs == 0)) continue;
-        raced.rows.push_back({row.name, times(row.total, row.totalLow, row.totalHigh), known(row.msPerStep, format::milliseconds(row.msPerStep)),
-                              std::to_string(row.pairs), memoryOf(row),
+        const bool anew = history.isMeasuredAnew(row);
+        raced.rows.push_back({row.name, anew ? times(row.total, kUnknown, kUnknown, kBeforeAnew) : times(row.total, row.totalLow, row.totalHigh),
+                              known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs), memoryOf(row),
                               !row.why.empty()              ? row.why
                               : row.state == study::kChosen ? std::string("the fastest")
                                                             : row.state});

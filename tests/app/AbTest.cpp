@@ -40,7 +40,8 @@ protected:
 
 TEST_F(Ab, EndsWithOneLineOfJsonWithEveryPromisedKey) {
     const Json said = answer({"--a", "fusion=off", "--b", "fusion=step", "--budget", "12"});
-    for (const char* key : {"verdict", "why", "ratio", "low", "high", "pairs", "discarded", "floor", "delta", "seconds", "experiment", "a", "b"})
+    for (const char* key :
+         {"verdict", "why", "ratio", "low", "high", "pairs", "discarded", "floor", "floor_ratio", "delta", "seconds", "experiment", "a", "b"})
         EXPECT_TRUE(said.contains(key)) << key;
     EXPECT_THAT(said["verdict"], testing::AnyOf("faster", "slower", "equivalent", "inconclusive"));
     EXPECT_EQ(said["a"]["settings"]["fusion"], "off");

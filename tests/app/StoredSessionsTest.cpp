@@ -84,6 +84,17 @@ TEST_F(StoredSessions, ASessionThatIsNoRunIsShownWithoutSettingsAndExportedWhere
     expectRefused(sessions({"export-csv", "1", path("none.csv")}), {"imported", "has no steps"}, kBadInput);
 }
 
+TEST_F(StoredSessions, AFlipBehindWhichAStepTrainsMoreTokensIsJudgedByItsThroughput) {
+    train({"--steps", "60", "--flip", "31:zero-grad=zero"});
+    const auto flip = [&] { return Json::parse(sessions({"show", "1", "--json"}).out)["flips"][0]; };
+    EXPECT_EQ(flip()["judged_by"], "ms");
+    change("UPDATE steps SET tokens = 4 * tokens WHERE step > 30");
+    const auto judged = flip();
+    EXPECT_EQ(judged["judged_by"], "tokens_per_second");
+    EXPECT_GT(judged["tokens_per_second_after"], judged["tokens_per_second_before"]);
+    EXPECT_THAT(judged["verdict"].get<std::string>(), testing::HasSubstr(", throughput "));
+}
+
 TEST_F(StoredSessions, ACheckpointThatTheFileDoesNotKnowIsFoundByTheNumberOfItsSession) {
     train({"--steps", "6", "--set", "checkpoint-every=3"});
     change("DELETE FROM checkpoints");  // as if the program had been killed before it stored them

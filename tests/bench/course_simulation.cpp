@@ -1,12 +1,12 @@
 // How often an experiment claims what is not there, and finds what is, on a recorded machine; and how often the strip does, which looks at a live
 // flip:
-//   course_simulation FILE... [--times N] [--budget S] [--delta PCT] [--cores N] [--strip]
+//   course_simulation FILE... [--times N] [--budget S] [--no-why] [--delta PCT] [--cores N] [--strip]
 // FILE: the step log of a run in which nothing was flipped, however loaded the machine was, and beside it FILE.others with what other programs had
 // meanwhile; or FILE.blocks, the blocks of real experiments of one configuration beside itself. tests/bench/record_condition makes all three.
 // Cuts contiguous steps (or blocks) in their order from a random start, multiplies those of B, tosses new coins, and lets the production Course
 // order, discard and stop. Steps and blocks are never shuffled. Without FILE.others no pair is left out. Prints one row a slowdown, with --strip of
-// flips measured by the production FlipMeter. --cores: of the machine that was recorded, of whose processors the strip tells shares; that of this
-// one.
+// flips measured by the production FlipMeter. --budget: as `ab` takes it, so the pairs have what it leaves for them beside its captures; with
+// --no-why, as there, all of it. --cores: of the machine that was recorded, of whose processors the strip tells shares; that of this one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/analysis/ExperimentHistory.h"
 #include "core/analysis/RunHistory.h"
 #include "core/analysis/Statistics.h"
 #include "core/analysis/flips/FlipMeter.h"
@@ -36,7 +37,8 @@ struct Options {
     std::vector<std::string> files;
     int times = 1000;
     double budget = 60, delta = 1, cores = 0;
-    bool strip = false;
+    bool strip = false, captures = true;
+    double seconds() const { return secondsOfPairs(budget, captures); }  // for the pairs and what they need
 };
 
 int fail(const std::string& sentence) {
@@ -121,10 +123,10 @@ Counts play(const Recording& recording, const Options& options, double slowdown,
     Counts counts;
     std::mt19937_64 random(20'251'122);
     // A rebuild and a pair that are under way when the budget is spent are finished.
-    std::uniform_int_distribution<std::size_t> start(0, recording.lastStart(1.2 * options.budget + 10));
+    std::uniform_int_distribution<std::size_t> start(0, recording.lastStart(1.2 * options.seconds() + 10));
     const double truth = 1 / slowdown;
     for (int i = 0; i < options.times; ++i) {
-        PlayOptions one{.rules = {.seed = static_cast<std::uint64_t>(i) + 1, .budgetSeconds = options.budget, .delta = delta}};
+        PlayOptions one{.rules = {.seed = static_cast<std::uint64_t>(i) + 1, .budgetSeconds = options.seconds(), .delta = delta}};
         one.start = start(random);
         one.slowdownOfB = slowdown;
         const Course course = recording.play(one);
@@ -260,6 +262,10 @@ int main(int argc, char** argv) {
         const std::string word = argv[i];
         if (word == "--strip") {
             options.strip = true;
+            continue;
+        }
+        if (word == "--no-why") {
+            options.captures = false;
             continue;
         }
         const bool number = word == "--times" || word == "--budget" || word == "--delta" || word == "--cores";

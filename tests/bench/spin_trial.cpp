@@ -1,7 +1,8 @@
 // Does an experiment find a Program that takes a little longer, the right way round, and name the work that it takes longer in? Real experiments of
 // `tiny-cpu` by the production Comparison, in which B is A and spins for a share of A's step, each time in another phase and part of the model:
 //   spin_trial [--tries 5] [--percent 3] [--budget 180] [--windows 8] [KEY=VALUE ...]
-// KEY=VALUE: settings of both. Prints a row a try and one line of JSON; exit status 0 where four of five tries were found and none the wrong way.
+// KEY=VALUE: settings of both. --budget: as `ab` takes it, captures included. Prints a row a try and one line of JSON; exit status 0 where four of
+// five tries were found and none the wrong way.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -180,7 +181,8 @@ Tried tryOne(const Bench& bench, const Options& options, std::size_t number, dou
     setup.sink = &heard;
     setup.stop = &stop;
     setup.rules.seed = number + 1;
-    setup.rules.budgetSeconds = options.budget;
+    setup.rules.budgetSeconds = secondsOfPairs(options.budget, options.windows > 0);
+    setup.whySeconds = options.budget - setup.rules.budgetSeconds;
     setup.whyWindows = static_cast<std::int64_t>(options.windows);
     for (ComparedSide& side : setup.sides) side = {bench.config, bench.plan, bench.start};
     setup.sides[1].plan.config.preset = kSpinning;

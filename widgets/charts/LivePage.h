@@ -83,6 +83,7 @@ public:
 
 Q_SIGNALS:
     void overlayCloseWanted();
+    void flipMeasureRequested(int flip);               // its place in RunHistory::flips()
     void cursorStepChanged(qint64 step);               // -1 = the mouse left
     void said(const QString& sentence, bool isError);  // what came of a copy or a file
 
@@ -113,6 +114,7 @@ private:
     bool mayDrawWhileMeasuring(TimeNs now);
     void moveCursor(int rows);
     bool training() const;
+    bool canTakeTurns() const;
     bool keyOnChart(QKeyEvent* event, ChartView& chart);
     ChartView* focusedChart() const;
     void markSelectionEdge(bool begin);
@@ -158,10 +160,15 @@ private:
     struct FlipsSeen {  // of the history
         std::int64_t session = 0;
         std::size_t rows = 0, samples = 0;
+        bool trains = false;
         bool operator==(const FlipsSeen& other) const = default;
     };
-    FlipsSeen m_flipsSeen;                  // when the list was filled
-    std::vector<std::int64_t> m_flipSteps;  // of its rows: the first with the flip
+    FlipsSeen m_flipsSeen;  // when the list was filled
+    struct ListedFlip {
+        std::int64_t step = 0;  // the first with it
+        std::size_t flip = 0;   // its place in RunHistory::flips()
+    };
+    std::vector<ListedFlip> m_listed;  // the rows of that list
 
     QWidget* m_bar = nullptr;
     QScrollArea* m_scroll = nullptr;

@@ -38,10 +38,23 @@ QString change(const Change& change, Quantity quantity) {
 }
 
 QString percent(const Change& change) {
-    if (!std::isfinite(change.ratio()) || !change.conclusive()) return {};
+    if (!std::isfinite(change.ratio())) return {};
     const double pct = 100 * (change.ratio() - 1);
     return (pct < 0 ? QStringLiteral("−") : QStringLiteral("+")) + QString::number(std::abs(pct), 'f', std::abs(pct) < 10 ? 1 : 0) +
            QStringLiteral("\u202F%");
+}
+
+// What stands beside the medians of one flip, as in the strip: where the verdict claims nothing, neither does a per cent.
+struct Percents {
+    QString stepTime, throughput, memory;
+};
+Percents percentsOf(const FlipEffect& effect) {
+    Percents said;
+    if (!effect.measured()) return said;
+    if (effect.claimed()) said.throughput = percent(effect.tokensPerSecond);
+    if (effect.claimed() && !effect.ofThroughput()) said.stepTime = percent(effect.ms);
+    if (effect.memory.exact && effect.memory.conclusive()) said.memory = percent(effect.memory);
+    return said;
 }
 
 // Of two values that took turns more is known than of the steps before and after one flip.
@@ -50,9 +63,9 @@ QString verdictOf(const RunFlip& flip, const std::optional<JudgedTurns>& turns) 
     if (!flip.effect.measured())
         return QObject::tr("too few steps: %1 before, %2 after").arg(count(flip.effect.stepsBefore), count(flip.effect.stepsAfter));
     if (!flip.effect.machineChange.empty()) return QObject::tr("the machine changed: %1").arg(QString::fromStdString(flip.effect.machineChange));
-    QString verdict = !flip.effect.ms.conclusive() ? QObject::tr("inconclusive: %1").arg(QString::fromStdString(flip.effect.doubt(flip.effect.ms)))
-                      : flip.effect.ms.ratio() < 1 ? QObject::tr("faster")
-                                                   : QObject::tr("slower");
+    QString verdict = !flip.effect.claimed() ? QObject::tr("inconclusive: %1").arg(QString::fromStdString(flip.effect.doubt(flip.effect.told())))
+                      : flip.effect.faster() ? QObject::tr("faster")
+                                             : QObject::tr("slower");
     if (!flip.alone()) verdict += QObject::tr(" (%1 to %2 together)").arg(flip.first + 1).arg(flip.last + 1);
     return verdict;
 }
@@ -84,9 +97,16 @@ void LivePage::buildTables() {
     m_statistics->setColumns(
         {tr("of each step"), tr("steps"), tr("mean"), tr("median"), tr("lower quartile"), tr("upper quartile"), tr("least"), tr("most")});
     m_flips = new OverlayTable(tr("Flips of this session"), this);
-    m_flips->setColumns({tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("memory"), tr("verdict")});
+    m_flips->setColumns(
+        {tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("memory"), tr("verdict"), tr("to decide it")});
+    m_flips->setActions(7, tr("The two values take turns until it is known which one is faster: in the run while it trains, else on the page Compare "
+                              "(M on the chosen row)"));
     connect(m_flips, &OverlayTable::rowActivated, this, [this](int row) {
-        if (row >= 0 && static_cast<std::size_t>(row) < m_flipSteps.size()) showStep(m_flipSteps[static_cast<std::size_t>(row)]);
+        if (row >= 0 && static_cast<std::size_t>(row) < m_listed.size()) showStep(m_listed[static_cast<std::size_t>(row)].step);
+    });
+    connect(m_flips, &OverlayTable::actionRequested, this, [this](int row) {
+        if (row >= 0 && static_cast<std::size_t>(row) < m_listed.size())
+            Q_EMIT flipMeasureRequested(static_cast<int>(m_listed[static_cast<std::size_t>(row)].flip));
     });
     m_measuring.setInterval(0);
     connect(&m_measuring, &QTimer::timeout, this, &LivePage::measureNext);
@@ -146,6 +166,11 @@ void LivePage::markSelectionEdge(bool begin) {
     if (focus != nullptr) focus->setFocus();  // the keys go on moving the cursor
 }
 
+// As the strip beside the log does: who may still be asked at a step boundary.
+bool LivePage::canTakeTurns() const {
+    return m_history && !m_history->replay() && m_history->state() && !ended(m_history->state()->state);
+}
+
 void LivePage::showFlips() {
     m_flips->open();
     m_flipsFilled = {};
@@ -165,25 +190,31 @@ void LivePage::fillFlips() {
     const TimeNs now = m_clock.now();
     if (!m_flips->isVisible() || (m_flipsFilled.ns > 0 && (now - m_flipsFilled).ns < kEvery.ns)) return;
     // What it says is of steps, of samples of the machine and of marks, which begin it anew above: without new ones it is the same.
-    const FlipsSeen seen = m_history ? FlipsSeen{m_history->session(), m_history->rows(), m_history->device().place.size()} : FlipsSeen{};
+    const FlipsSeen seen =
+        m_history ? FlipsSeen{m_history->session(), m_history->rows(), m_history->device().place.size(), canTakeTurns()} : FlipsSeen{};
     const bool first = m_flipsFilled.ns == 0;
     m_flipsFilled = now;
     if (!first && seen == m_flipsSeen) return;
     m_flipsSeen = seen;
     std::vector<QStringList> rows;
-    m_flipSteps.clear();
+    m_listed.clear();
+    const QString measure = canTakeTurns() ? tr("Measure properly") : tr("Ask on the page Compare");
     NewestFlips newest;
     if (m_history) {
         newest = newestFlips(*m_history, kMostFlips);
         for (const RunFlip& flip : newest.flips) {
             const Marker& marker = m_history->markers()[flip.marker];
             const bool measured = flip.effect.measured();
-            m_flipSteps.push_back(static_cast<std::int64_t>(marker.place.step) + 1);
+            const Percents said = percentsOf(flip.effect);
+            const auto turns = m_history->turnsOfFlip(marker.flip);
+            const SwitchApplied& made = m_history->flips()[marker.flip].flip;
+            // Of several together nobody knows which did it, however sure it is that they did.
+            const bool open = !turns && !(measured && flip.effect.claimed() && flip.alone()) && made.from != made.to;
+            m_listed.push_back({static_cast<std::int64_t>(marker.place.step) + 1, marker.flip});
             rows.push_back({QStringLiteral("%1  %2").arg(flip.number + 1).arg(QString::fromStdString(marker.label)),
                             count(static_cast<std::size_t>(marker.place.step) + 1),
-                            measured ? change(flip.effect.ms, Quantity::Milliseconds) : QString(), measured ? percent(flip.effect.ms) : QString(),
-                            measured ? percent(flip.effect.tokensPerSecond) : QString(), measured ? percent(flip.effect.memory) : QString(),
-                            verdictOf(flip, m_history->turnsOfFlip(marker.flip))});
+                            measured ? change(flip.effect.ms, Quantity::Milliseconds) : QString(), said.stepTime, said.throughput, said.memory,
+                            verdictOf(flip, turns), open ? measure : QString()});
         }
     }
     const std::size_t older = newest.all - newest.flips.size();

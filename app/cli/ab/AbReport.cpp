@@ -108,6 +108,7 @@ std::string notComparableLine(const std::string& why, double delta, const RunCon
                  {"pairs", 0},
                  {"discarded", 0},
                  {"floor", nothing},
+                 {"floor_ratio", nothing},
                  {"delta", delta},
                  {"seconds", 0},
                  {"experiment", nothing},
@@ -146,6 +147,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
     if (const std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty()) text += said + "\n";
+    if (const std::string said = machineSentence(history.machineMeanwhile()); !said.empty()) text += said + "\n";
     if (foretold)
         if (const std::string said = foretoldSentence(foretold->ratio, foretold->basis, judged); !said.empty()) text += printable(said) + "\n";
     text += fmt::format("A side beside itself in this experiment: {}.{}\n", floorWords(judged.floor, history.sameArmPairs()),
@@ -161,7 +163,9 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
         "Method: pairs of blocks in an order that a coin decides (seed {}), judged after each pair by a self-normalised confidence sequence on\n"
         "log(time per token of A ÷ of B){}; by Student's t over the rebuilds too;\n"
         "whole pairs are left out for other programs' use of the processors alone. {}.\n",
-        began.seed, began.finalLook ? " and, when the budget is spent, once by Student's t over the pairs" : "", timeText(history));
+        began.seed,
+        began.finalLook ? " and, when the budget is spent, once by Student's t over the pairs,\nof fewer than 16 by all their signs too" : "",
+        timeText(history));
     text += earlierText(earlier);
     if (session > 0) text += fmt::format("Kept as session {}.\n", session);
     if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";

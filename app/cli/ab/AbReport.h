@@ -12,8 +12,8 @@
 
 namespace stepscope::cli {
 
-// session: 0 = not recorded; foretold: what `predict` had said of it. The keys are promised: verdict, why, ratio, low, high, pairs, discarded, floor,
-// delta, seconds, experiment, a, b.
+// session: 0 = not recorded; foretold: what `predict` had said of it. The keys are promised: verdict, why, ratio, low, high, pairs, discarded, floor
+// (a share), floor_ratio (the same as a ratio), delta, seconds, experiment, a, b.
 std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier,
                    const std::optional<StoredPrediction>& foretold = {});
 // The same of what was refused before it began: a verdict "not-comparable".

@@ -34,7 +34,7 @@ void collect(SessionPoints& points, const Event& event) {
                        points.refused.push_back(
                            {{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"value", toJson(e.value)}, {"why", e.why}, {"reason", reason(e)}});
                    },
-                   [](const DeviceSample&) {},
+                   [&](const DeviceSample& e) { points.experiment.add(e); },
                    [&](const LogLine& e) {
                        points.log.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"level", word(e.level)}, {"text", e.text}, {"reason", reason(e)}});
                    },

@@ -41,8 +41,11 @@ Json asJson(const std::vector<MeasuredFlip>& flips) {
                        {"steps_after", effect.stepsAfter},
                        {"ms_before", number(effect.ms.before.median)},
                        {"ms_after", number(effect.ms.after.median)},
+                       {"tokens_per_second_before", number(effect.tokensPerSecond.before.median)},
+                       {"tokens_per_second_after", number(effect.tokensPerSecond.after.median)},
+                       {"judged_by", effect.ofThroughput() ? "tokens_per_second" : "ms"},
                        {"comparisons", effect.shams},
-                       {"conclusive", effect.machineChange.empty() && effect.ms.conclusive()},
+                       {"conclusive", effect.claimed()},
                        {"verdict", flipSentence(effect)}});
     return all;
 }

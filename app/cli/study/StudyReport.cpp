@@ -104,7 +104,8 @@ std::string tuneText(const StudyHistory& history) {
     for (const StudyRow& row : history.rows()) {
         if (row.role != study::kCandidate || row.state == study::kSkipped || (row.state == study::kWaiting && row.pairs == 0)) continue;
         const std::string why = !row.why.empty() ? row.why : row.state == study::kChosen ? "the fastest" : row.state;
-        table.add({printable(row.name), times(row.total, row.totalLow, row.totalHigh, "too few rounds"),
+        const bool anew = history.isMeasuredAnew(row);
+        table.add({printable(row.name), times(row.total, anew ? kUnknown : row.totalLow, row.totalHigh, anew ? kBeforeAnew : "too few rounds"),
                    known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs),
                    known(row.peakBytes,
                          format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),

@@ -27,7 +27,6 @@ public:
 
     // `value` beside the one that the live run has; of a flip the value before it. Says so where nothing runs.
     void ask(const std::string& id, const Value& value, bool afterFlip);
-    void askOfFlip(const std::string& id, const Value& before) { ask(id, before, /*afterFlip=*/true); }
 
 private:
     void send(bool lossMayMove);

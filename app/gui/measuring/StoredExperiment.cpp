@@ -117,6 +117,9 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session,
         return makeError(ErrorCode::NotFound,
                          "Session " + std::to_string(session) + " holds no measurement of the number " + std::to_string(number) + ".");
     auto history = std::make_shared<ExperimentHistory>(std::move(chosen.history));
+    const auto samples = (*reader)->samples(session, kMostSamplesMeanwhile);
+    if (!samples) return samples.error();
+    for (const DeviceSample& sample : *samples) history->add(sample);
     // What it captured says why; where that is damaged the answer stands without it. What a run captured is of its own steps.
     const auto take = [&](const auto& block) {
         history->add(block);

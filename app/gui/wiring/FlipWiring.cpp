@@ -102,8 +102,26 @@ void FlipWiring::askToMeasure() {
     const auto reading = m_meter.read(*m_stage.shown().history());
     if (!reading) return;
     const SwitchApplied& flip = reading->flips.back();
-    if (canTakeTurns(*reading)) return Q_EMIT measureRequested(flip.id, flip.from);
+    if (canTakeTurns(*reading)) return Q_EMIT measureRequested(flip.id, flip.from, /*afterFlip=*/true);
     Q_EMIT compareRequested(m_stage.shown().history()->config(), {.differences = {{flip.id, toString(flip.from), toString(flip.to)}}});
+}
+
+void FlipWiring::askToMeasureFlip(int flip) {
+    const RunHistory& history = *m_stage.shown().history();
+    const auto place = static_cast<std::size_t>(flip);
+    if (flip < 0 || place >= history.flips().size()) return;
+    const SwitchApplied& made = history.flips()[place].flip;
+    RunConfig settings = history.config();
+    if (!m_stage.replaying() && history.state() && !ended(history.state()->state)) {
+        const Value& used = settings.switches[made.id];
+        if (used == made.to) return Q_EMIT measureRequested(made.id, made.from, /*afterFlip=*/true);
+        if (used == made.from) return Q_EMIT measureRequested(made.id, made.to, /*afterFlip=*/false);
+    }
+    for (std::size_t later = history.flips().size() - 1; later > place; --later) {
+        const SwitchApplied& undone = history.flips()[later].flip;
+        settings.switches[undone.id] = undone.from;
+    }
+    Q_EMIT compareRequested(settings, {.differences = {{made.id, toString(made.from), toString(made.to)}}});
 }
 
 bool FlipWiring::canTakeTurns(const FlipReading& reading) const {
@@ -234,7 +252,7 @@ void FlipWiring::sumUp() {
     m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
     if (m_stage.replaying() || m_held) return;
     // Of the newest flip something may still be asked.
-    if (const auto reading = m_meter.read(history); reading && !reading->effect.ms.conclusive() && !history.isNewestFlipChosenByTurns())
+    if (const auto reading = m_meter.read(history); reading && !reading->effect.claimed() && !history.isNewestFlipChosenByTurns())
         offer(end.strip, *reading);
     m_panels.flipStrip.setReading(end.strip);
 }

@@ -40,12 +40,15 @@ public:
     // The strip's button, while what it shows is a flip's: that switch, of several the newest one's, the value before beside the one it has now. In
     // the run, or where that trains no more, on the page Compare.
     void askToMeasure();
+    // The same of any flip of the run that is shown, by its place in RunHistory::flips(): in the run where one of its two values is still used there.
+    void askToMeasureFlip(int flip);
     // What a measurement in turns found, for the switch's chip and card and for the summary of the run.
     void learn(const Measured& asked, const ExperimentJudged& judged, double delta);
     QString titleOf(const std::string& id);
 
 Q_SIGNALS:
-    void measureRequested(const std::string& id, const stepscope::Value& value);
+    // value: that takes turns with the one the run has; afterFlip: the run has flipped from it to that one.
+    void measureRequested(const std::string& id, const stepscope::Value& value, bool afterFlip);
     // settings: of the run whose flip it is, as they were then.
     void compareRequested(const stepscope::RunConfig& settings, const stepscope::CompareQuestion& question);
 

@@ -84,12 +84,8 @@ Figure timeFigure(const char* name, const FlipEffect& effect, const Change& chan
     return made;
 }
 
-// A step trains another number of tokens: its time alone says nothing then, and the throughput has the verdict. Where it trains as many, the two are
-// one test. Medians of an even number of steps are means of two, and their product is not exactly the number of tokens.
-bool tokensChanged(const FlipEffect& effect) {
-    constexpr double kAlike = 0.2;
-    const double ratio = effect.ms.ratio() * effect.tokensPerSecond.ratio();
-    return std::isfinite(ratio) && std::abs(std::log(ratio)) > kAlike;
+QString tokenRate(double perSecond) {
+    return words(format::rate(perSecond, "tok/s"));
 }
 
 QString gainOf(double ratio) {
@@ -126,16 +122,15 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
     strip.note =
         place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
                           : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
-    const bool ofThroughput = measured && tokensChanged(effect);
-    const Change& told = ofThroughput ? effect.tokensPerSecond : effect.ms;
+    const bool ofThroughput = measured && effect.ofThroughput();
+    const Change& told = effect.told();
     if (measured && !told.conclusive())
         strip.note = place + (ofThroughput ? "; throughput inconclusive: " : "; step time inconclusive: ") + words(effect.doubt(told));
     if (measured && !effect.machineChange.empty()) strip.note = place + "; times are not compared: " + words(effect.machineChange);
-    const auto rate = +[](double value) { return words(format::rate(value, "tok/s")); };
     const auto count = [](double value) { return words(format::count(std::llround(value))); };
     strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, measured, ofThroughput ? Says::Figure : Says::Verdict, milliseconds));
     strip.figures.push_back(
-        timeFigure("throughput", effect, effect.tokensPerSecond, false, measured, ofThroughput ? Says::Verdict : Says::Figure, rate));
+        timeFigure("throughput", effect, effect.tokensPerSecond, false, measured, ofThroughput ? Says::Verdict : Says::Figure, tokenRate));
     // The step time in other words: where that claims nothing, neither does this.
     if (measured && !ofThroughput && effect.machineChange.empty() && strip.figures[0].verdict == StripVerdict::Inconclusive)
         strip.figures[1].change.clear();
@@ -154,23 +149,22 @@ QString gainChip(const Value& fromValue, const Value& toValue, double ratio, con
 }
 
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
-    const Change& speed = effect.tokensPerSecond;
-    if (flip.from == flip.to || !effect.machineChange.empty() || !speed.conclusive()) return {};  // the card has it
-    return gainChip(flip.from, flip.to, speed.ratio(), byDefault);
+    const double gain = effect.tokensPerSecond.ratio();
+    if (flip.from == flip.to || !effect.claimed() || !std::isfinite(gain)) return {};  // the card has it
+    return gainChip(flip.from, flip.to, gain, byDefault);
 }
 
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {
-    const auto part = [&](const Change& change, const QString& medians, const char* what) {
-        const QString verdict = &change == &effect.ms && !effect.machineChange.empty() ? "the machine changed: " + words(effect.machineChange)
-                                : change.conclusive()                                  ? percentOf(change.ratio())
-                                : change.before.median == change.after.median          ? QString("the same")
-                                                                                       : "inconclusive: " + words(effect.doubt(change));
-        return medians + what + " (" + verdict + ")";
-    };
-    return QString("Measured here, %1 → %2: %3, %4. %5")
-        .arg(words(toString(flip.from)), words(toString(flip.to)),
-             part(effect.ms, pair(milliseconds(effect.ms.before.median), milliseconds(effect.ms.after.median)), " a step"),
-             pair(bytes(effect.memory.before.median), bytes(effect.memory.after.median)) + " of memory", where);
+    const Change& told = effect.told();
+    const QString verdict = !effect.machineChange.empty()             ? "the machine changed: " + words(effect.machineChange)
+                            : told.conclusive()                       ? percentOf(told.ratio())
+                            : told.before.median == told.after.median ? QString("the same")
+                                                                      : "inconclusive: " + words(effect.doubt(told));
+    const auto medians = [](const Change& change, QString (*text)(double)) { return pair(text(change.before.median), text(change.after.median)); };
+    QString speed = medians(effect.ms, milliseconds) + " a step";
+    if (effect.ofThroughput()) speed += ", " + medians(effect.tokensPerSecond, tokenRate);
+    return QString("Measured here, %1 → %2: %3 (%4), %5 of memory. %6")
+        .arg(words(toString(flip.from)), words(toString(flip.to)), speed, verdict, medians(effect.memory, bytes), where);
 }
 
 QString verdictOf(const FlipReading& reading, const QStringList& titles) {
@@ -179,10 +173,11 @@ QString verdictOf(const FlipReading& reading, const QStringList& titles) {
     const QString what = reading.flips.size() > 1
                              ? titles.join(" + ")
                              : QString("%1 %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
-    const QString verdict = !effect.measured()              ? QString("not measured")
-                            : !effect.machineChange.empty() ? QString("the machine changed")
-                            : effect.ms.conclusive()        ? percentOf(effect.ms.ratio()) + " a step"
-                                                            : "inconclusive (" + words(effect.doubt(effect.ms)) + ')';
+    const QString verdict =
+        !effect.measured()              ? QString("not measured")
+        : !effect.machineChange.empty() ? QString("the machine changed")
+        : effect.claimed() ? (effect.ofThroughput() ? "throughput " + percentOf(effect.told().ratio()) : percentOf(effect.told().ratio()) + " a step")
+                           : "inconclusive (" + words(effect.doubt(effect.told())) + ')';
     return QString("%1 at step %2: %3").arg(what, words(format::count(newest.step)), verdict);
 }
 

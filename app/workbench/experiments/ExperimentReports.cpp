@@ -240,6 +240,9 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
                          fmt::format("Session {} holds {} experiment{}, so there is none with the number {}; give one from 1 to {}.", session, count,
                                      count == 1 ? "" : "s", experiment, count));
     stored.history = std::move(chosen.history);
+    const auto samples = (*reader)->samples(session, kMostSamplesMeanwhile);
+    if (!samples) return samples.error();
+    for (const DeviceSample& sample : *samples) stored.history.add(sample);
     // What was captured is not told apart by experiment: it is of the only one.
     if (info->kind == SessionKind::Experiment && count == 1) {
         const auto take = [&](const auto& block) {

@@ -169,7 +169,7 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     setup.stop = &m_stop;
     setup.rules.seed = static_cast<std::uint64_t>(m_request.seed);
     // Nobody waits longer than was asked for: what is captured behind the pairs has its part of the same time.
-    setup.rules.budgetSeconds = m_request.budgetSeconds / (m_request.whyWindows > 0 ? 1 + kCapturesOfPairs : 1);
+    setup.rules.budgetSeconds = secondsOfPairs(m_request.budgetSeconds, m_request.whyWindows > 0);
     setup.whySeconds = m_request.budgetSeconds - setup.rules.budgetSeconds;
     setup.rules.delta = m_request.delta;
     setup.rules.alpha = m_request.alpha;

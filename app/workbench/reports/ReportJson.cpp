@@ -113,6 +113,7 @@ Json rowJson(const StudyRow& row) {
             {"operations_per_step", number(row.operations)},
             {"loss_difference", number(row.loss)},
             {"floor", std::isfinite(row.floor) ? number(row.floor - 1) : Json(nullptr)},
+            {"floor_ratio", number(row.floor)},
             {"pairs", row.pairs},
             {"seconds", number(row.seconds)},
             // Of an earlier session of the same ladder that this one goes on with; null: measured in this one, or not at all.
@@ -261,6 +262,7 @@ Json sideOf(const RunConfig& a, const RunConfig& b, Arm arm, const SideFacts& fa
 }
 
 Json answerOf(const ExperimentHistory& history) {
+    const MachineMeanwhile machine = history.machineMeanwhile();
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
     const auto [sideA, sideB] = sidesOf(began);
@@ -276,6 +278,7 @@ Json answerOf(const ExperimentHistory& history) {
             {"discarded", judged.left},
             {"rebuilds", judged.rebuilds},
             {"floor", std::isfinite(judged.floor) ? number(judged.floor - 1) : Json(nullptr)},
+            {"floor_ratio", number(judged.floor)},
             {"delta", began.delta},
             {"seconds", number(judged.seconds)},
             {"seconds_to_go", number(judged.secondsToGo)},
@@ -283,6 +286,12 @@ Json answerOf(const ExperimentHistory& history) {
             {"method", intervalMethod(began.finalLook)},
             {"loss_difference_at_equal_tokens", number(history.lossDifference())},
             {"loss_at_equal_time", equalTime(judged.equalTime)},
+            {"machine_meanwhile",
+             {{"gpu_mhz_low", number(machine.gpuMhzLow)},
+              {"gpu_mhz_high", number(machine.gpuMhzHigh)},
+              {"cpu_mhz_low", number(machine.cpuMhzLow)},
+              {"cpu_mhz_high", number(machine.cpuMhzHigh)},
+              {"throttled_pct", number(machine.throttledPct)}}},
             {"waterfall", whyJson(history.why())},
             {"memory_at_peak", {{"a", memoryJson(history.memoryAtPeak(Arm::A))}, {"b", memoryJson(history.memoryAtPeak(Arm::B))}}},
             {"a", sideOf(sideA, sideB, Arm::A, history.facts(Arm::A))},

@@ -57,12 +57,12 @@ std::string machineChangeOf(const FlipSides& sides, const FlipEffect& effect) {
     for (const std::string& found : {shareChange("other processes", effect.machineBefore.othersPct, effect.machineAfter.othersPct),
                                      shareChange("the host of this virtual machine", effect.machineBefore.stealPct, effect.machineAfter.stealPct)})
         if (!found.empty()) return found;
-    if (!effect.measured() || !effect.ms.apart()) return {};
+    if (!effect.measured() || !effect.told().apart()) return {};
     const std::span<const StepSample> before(sides.before), after(sides.after);
     const auto halves = [](std::span<const StepSample> all) { return std::pair(all.first(all.size() / 2), all.subspan(all.size() / 2)); };
     const auto [nearBefore, farBefore] = halves(before);
     const auto [nearAfter, farAfter] = halves(after);
-    const double ratio = effect.ms.ratio();
+    const double ratio = effect.told().ratio();  // where a step trains more tokens its time is longer by that, which hides no drift
     for (const std::string& found : {driftOf("before", sides.earlier, before, ratio), driftOf("before", farBefore, nearBefore, ratio),
                                      driftOf("after", nearAfter, farAfter, ratio)})
         if (!found.empty()) return found;
@@ -139,6 +139,14 @@ FlipEffect measureFlip(const RunHistory& history, std::size_t from, std::size_t 
 
 FlipEffect measureFlip(const RunHistory& history, const Stretches& stretches, std::size_t from, std::size_t flip, std::size_t after, std::size_t to) {
     return effectIn(history, &stretches, from, flip, after, to);
+}
+
+// Where a step trains as many tokens, its time and its throughput are one change in two forms. Medians of an even number of steps are means of two,
+// and their product is not exactly the number of tokens.
+bool FlipEffect::ofThroughput() const {
+    constexpr double kAlike = 0.2;
+    const double tokens = ms.ratio() * tokensPerSecond.ratio();
+    return std::isfinite(tokens) && std::abs(std::log(tokens)) > kAlike;
 }
 
 std::string FlipEffect::doubt(const Change& change) const {

@@ -48,6 +48,13 @@ struct FlipEffect {
     bool measured() const { return stepsBefore >= kFewest && stepsAfter >= kFewest; }  // enough to show
     bool complete() const { return stepsBefore >= kSteps && stepsAfter >= kSteps; }
     bool decided() const { return complete() && shams >= ShamTest::kFewest; }  // what is said of it will not change any more
+    // A step trains another number of tokens on the two sides: its time alone says nothing then.
+    bool ofThroughput() const;
+    // The one change of the speed that has a verdict: the time of a step, or ofThroughput() the tokens per second. Each test is wrong in one of
+    // twenty flips that do nothing, so no other change is claimed beside it, except an exact one.
+    const Change& told() const { return ofThroughput() ? tokensPerSecond : ms; }
+    bool claimed() const { return machineChange.empty() && told().conclusive(); }
+    bool faster() const { return ofThroughput() ? tokensPerSecond.ratio() > 1 : ms.ratio() < 1; }  // what is claimed
     // Why a change that is not conclusive is not: "12 of 39 comparisons without a flip so far".
     std::string doubt(const Change& change) const;
 };

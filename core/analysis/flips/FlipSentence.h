@@ -8,7 +8,8 @@
 namespace stepscope {
 
 // "step time 20.0 ms → 10.0 ms, −50 %"; "step time 20.0 ms → 19.8 ms, inconclusive: 12 of 39 comparisons without a flip so far"; "not measured:
-// 20 steps before it and 3 after, 10 are needed".
+// 20 steps before it and 3 after, 10 are needed". Where a step trains another number of tokens the throughput stands behind its time, and the verdict
+// is of the throughput.
 std::string flipSentence(const FlipEffect& effect);
 
 }  // namespace stepscope

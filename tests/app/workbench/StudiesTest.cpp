@@ -208,5 +208,22 @@ TEST(AReportForScripts, NamesTheGpusTheMethodAndTheLaddersFile) {
     EXPECT_THAT(json::ofReport(experiment, 0)["method"].get<std::string>(), ::testing::HasSubstr("self-normalised"));
 }
 
+TEST(AReportForScripts, SaysTheFloorAsAShareAndAsARatioAndWhatIsToBeKnownBesideAVerdict) {
+    StoredReport experiment;
+    experiment.history.add(ExperimentBegan{.configA = "{}", .configB = "{}"});
+    ExperimentJudged judged{.over = true, .outcome = "faster", .why = "Part of the difference may be the host's."};
+    judged.floor = 1.012;
+    experiment.history.add(judged);
+    const json::Json known = json::ofReport(experiment, 0);
+    EXPECT_NEAR(known["floor"].get<double>(), 0.012, 1e-12);
+    EXPECT_NEAR(known["floor_ratio"].get<double>(), 1.012, 1e-12);
+    EXPECT_EQ(known["why"], "Part of the difference may be the host's.");
+    EXPECT_TRUE(known["machine_meanwhile"].contains("throttled_pct") && known["machine_meanwhile"]["throttled_pct"].is_null()) << "no sample said";
+    judged.floor = kUnknown;
+    experiment.history.add(judged);
+    const json::Json unknown = json::ofReport(experiment, 0);
+    EXPECT_TRUE(unknown["floor"].is_null() && unknown["floor_ratio"].is_null());
+}
+
 }  // namespace
 }  // namespace stepscope

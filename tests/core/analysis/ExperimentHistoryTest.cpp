@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/events/ConfigJson.h"
@@ -208,6 +210,47 @@ TEST(ExperimentHistory, OfWhatCouldNotBeDecidedAsksAgainWithTheTimeThatItTakes) 
     judged.secondsToGo = 240;
     history.add(judged);
     EXPECT_EQ(history.secondsToAskAgain(), 60) << "it was decided";
+}
+
+TEST(ExperimentHistory, OfABudgetThePairsHaveWhatCapturesLeaveThem) {
+    EXPECT_NEAR(secondsOfPairs(180, true), 154.3, 0.05);
+    EXPECT_DOUBLE_EQ(secondsOfPairs(secondsOfPairs(180, true) * (1 + kCapturesOfPairs), true), secondsOfPairs(180, true));
+    EXPECT_EQ(secondsOfPairs(180, false), 180);
+}
+
+TEST(ExperimentHistory, SaysAtWhichClocksAndUnderWhichQuotaTheBlocksThatCountRan) {
+    const auto measuredOn = [](const std::string& device, double every) {
+        RunConfig config;
+        config.switches["device"] = device;
+        ExperimentHistory history;
+        history.add(ExperimentBegan{.configA = configToJson(config), .configB = configToJson(config)});
+        for (const auto& [pair, end] : {std::pair(-1, 1), std::pair(0, 2), std::pair(0, 12)}) {
+            BlockDone one = block(pair, end == 2 ? Arm::A : Arm::B, 20);
+            one.at = TimeNs::fromSeconds(end);
+            history.add(one);
+        }
+        for (double at = 0; at < 20; at += every) {
+            const bool counts = at >= 2 && at <= 12;
+            DeviceSample sample;
+            sample.at = TimeNs::fromSeconds(at);
+            sample.cpuClockMhz = !counts ? 9999 : at < 7 ? 3000 : 2000;
+            sample.gpuClockMhz = !counts ? 9 : at < 7 ? 1980 : 1410;
+            sample.throttledPct = counts ? 12 : 90;
+            history.add(sample);
+        }
+        return history;
+    };
+    const MachineMeanwhile onCpu = measuredOn("cpu", 0.5).machineMeanwhile();
+    EXPECT_EQ(onCpu.cpuMhzLow, 2000);
+    EXPECT_EQ(onCpu.cpuMhzHigh, 3000);
+    EXPECT_TRUE(std::isnan(onCpu.gpuMhzLow)) << "nothing of it runs there";
+    EXPECT_DOUBLE_EQ(onCpu.throttledPct, 12);
+    const MachineMeanwhile onGpu = measuredOn("cuda:0", 0.5).machineMeanwhile();
+    EXPECT_EQ(onGpu.gpuMhzLow, 1410);
+    EXPECT_EQ(onGpu.gpuMhzHigh, 1980);
+    EXPECT_TRUE(std::isnan(onGpu.cpuMhzLow)) << "the processors wait for it";
+    EXPECT_TRUE(std::isnan(measuredOn("cpu", 2).machineMeanwhile().cpuMhzLow)) << "six samples say nothing of how far it goes";
+    EXPECT_TRUE(std::isnan(ExperimentHistory().machineMeanwhile().throttledPct));
 }
 
 TEST(ExperimentHistory, OfAVerdictThatIsToldAgainWithItsReasonsIsStillOneExperiment) {

@@ -70,6 +70,23 @@ TEST(FlipEffect, AnEffectMuchLargerThanTheDriftStands) {
     EXPECT_EQ(measureFlip(measured).machineChange, "") << "8 % of drift do not make 50 %";
 }
 
+TEST(FlipEffect, WhereAStepTrainsAnotherNumberOfTokensItsThroughputIsTold) {
+    FlipSides measured = sides(100, 200);
+    FlipEffect effect = measureFlip(measured);
+    EXPECT_FALSE(effect.ofThroughput());
+    EXPECT_EQ(&effect.told(), &effect.ms);
+    EXPECT_FALSE(effect.faster());
+    for (StepSample& step : measured.after) step.tokensPerSecond = 2.1e6 / step.ms;
+    effect = measureFlip(measured);
+    EXPECT_TRUE(effect.ofThroughput());
+    EXPECT_EQ(&effect.told(), &effect.tokensPerSecond);
+    EXPECT_TRUE(effect.faster()) << "a step takes twice as long, and trains more than twice as much";
+    EXPECT_EQ(effect.machineChange, "");
+    // Half of what twice the tokens make of a step's time would hide any drift; the throughput gained 5 %.
+    measured.earlier = stepsOf(85, 1, 8);
+    EXPECT_EQ(measureFlip(measured).machineChange, "the steps before the flip had moved by +18 % by themselves");
+}
+
 // Runs in which nothing was flipped, on a machine whose speed wanders as those of shared machines do: at many places the quartiles lie apart, and
 // with the drift beside them few are left.
 TEST(FlipEffect, WanderingTimesOfRunsThatWereNotFlippedAreOftenApartAndSeldomCalled) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/analysis/ExperimentHistory.h"
 #include "core/analysis/JudgedSentence.h"
 
 namespace stepscope {
@@ -125,9 +126,31 @@ TEST(WhyJudged, NamesWhatTheHostTookWhereThatMayBeWhyItIsInconclusive) {
     for (const WhyContext& little : {WhyContext{.stealOfA = 4.5, .stealOfB = 5.2}, WhyContext{.stealOfA = 0.1, .stealOfB = 1}, WhyContext{},
                                      WhyContext{.delta = 0.05, .stealOfA = 1, .stealOfB = 5}})
         EXPECT_THAT(whyJudged(verdict, little), Not(HasSubstr("host")));
-    verdict.outcome = PairedOutcome::Faster;
-    verdict.reason = PairedReason::None;
-    EXPECT_EQ(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), "") << "the pairs decided it all the same";
+}
+
+TEST(WhyJudged, SaysOfAnyVerdictWhereTheHostTookMoreFromOneSideAndWhatThatMayMean) {
+    PairedVerdict verdict{.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
+    EXPECT_EQ(whyJudged(verdict, {.stealOfA = 30, .stealOfB = 0}),
+              "This machine is a virtual one, and its host gave 30.0 % of the processors' time to somebody else during A's blocks and 0.0 % during "
+              "B's: part of the difference may be the host's.");
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), HasSubstr("30.0 % during B's: without it the difference may be larger."));
+    EXPECT_EQ(whyJudged(verdict, {.stealOfA = 20, .stealOfB = 20.5}), "") << "it met both alike, and the pairs decided it all the same";
+    verdict.outcome = PairedOutcome::Slower;
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), HasSubstr("part of the difference may be the host's."));
+    verdict.outcome = PairedOutcome::Equivalent;
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), HasSubstr("it may hide a difference of theirs."));
+    EXPECT_EQ(whyJudged(verdict, {.delta = 0.5, .stealOfA = 0, .stealOfB = 30}), "") << "half is equal where a person says so";
+}
+
+TEST(MachineSentence, SaysThatClocksWentUpAndDownAndThatAQuotaStoppedTheThreads) {
+    EXPECT_EQ(machineSentence({}), "");
+    EXPECT_EQ(machineSentence({.cpuMhzLow = 2900, .cpuMhzHigh = 3000, .throttledPct = 0.5}), "") << "a little is usual";
+    EXPECT_EQ(machineSentence({.gpuMhzLow = 1410, .gpuMhzHigh = 1980}),
+              "The GPU ran at 1\u202F410 to 1\u202F980 MHz meanwhile (nine of ten samples).");
+    EXPECT_EQ(machineSentence({.cpuMhzLow = 900, .cpuMhzHigh = 999.6, .throttledPct = 12.4}),
+              "The processors ran at 900 to 1\u202F000 MHz meanwhile (nine of ten samples). A quota stopped the threads in 12 % of its periods "
+              "meanwhile.");
+    EXPECT_EQ(machineSentence({.throttledPct = 3}), "A quota stopped the threads in 3 % of its periods meanwhile.");
 }
 
 TEST(TurnsSentence, NamesBothValuesTheFloorAndTheOneThatStayed) {

@@ -2,6 +2,7 @@
 // autocorrelation and heavy tails, it misses the mean in no more than one of twenty experiments.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -137,12 +138,47 @@ TEST(PairedInterval, HoldsTheMeanWithTailsThatHaveNoVariance) {
 }
 
 TEST(PairedIntervalAtOneLook, IsStudentsWhereNothingIsCut) {
-    const std::vector<double> differences{0.03, 0.01, 0.02, 0.05, 0.015, 0.025, 0.02, 0.03, 0.02, 0.04};
+    // Twice each, so that they are too many for all signs to be counted.
+    const std::vector<double> differences{0.03, 0.01, 0.02, 0.05, 0.015, 0.025, 0.02, 0.03, 0.02, 0.04,
+                                          0.03, 0.01, 0.02, 0.05, 0.015, 0.025, 0.02, 0.03, 0.02, 0.04};
     const auto interval = pairedIntervalAtOneLook(differences, {});
-    // As scipy.stats.t.interval(0.95, 9, mean, sem) has it.
     EXPECT_NEAR(interval.centre, 0.026, 1e-12);
-    EXPECT_NEAR(interval.low, 0.0174356, 1e-7);
-    EXPECT_NEAR(interval.high, 0.0345644, 1e-7);
+    // The quantile for 19 degrees of freedom is 2.0930240544; the squares about the mean come to 0.00258.
+    const double half = 2.0930240544 * std::sqrt(0.00258 / 19 / 20);
+    EXPECT_NEAR(interval.low, 0.026 - half, 1e-9);
+    EXPECT_NEAR(interval.high, 0.026 + half, 1e-9);
+}
+
+// Of pairs of one size S has few values, and Student's t alone misses up to twice as often as it says.
+TEST(PairedIntervalAtOneLook, HoldsTheMeanOfAFewPairsOfOneSizeAsOftenAsItSays) {
+    constexpr double kTruth = 0.03, kSize = 0.01;
+    for (const double alpha : {0.05, 0.0375, 0.0125})
+        for (std::size_t n = 8; n < kExactBelow; ++n) {
+            double missed = 0, ways = 1;  // of 2^n; so many have `plus` signs that are +
+            for (std::size_t plus = 0; plus <= n; ++plus) {
+                std::vector<double> differences(n, kTruth - kSize);
+                std::fill_n(differences.begin(), plus, kTruth + kSize);
+                if (!pairedIntervalAtOneLook(differences, {.alpha = alpha}).holds(kTruth)) missed += ways;
+                ways *= static_cast<double>(n - plus) / static_cast<double>(plus + 1);
+            }
+            EXPECT_LE(missed / std::exp2(n), alpha) << n << " pairs at " << alpha;
+        }
+}
+
+// All signs of three kinds of sizes, the last as they are where half of them are cut.
+TEST(PairedIntervalAtOneLook, HoldsTheMeanOfEightPairsOfAnySizesAsOftenAsItSays) {
+    constexpr double kTruth = -0.1, kAlpha = 0.0375;
+    for (const std::vector<double>& sizes : {std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}, std::vector<double>{1, 1, 1, 1, 1, 1, 1, 1},
+                                             std::vector<double>{0.1, 0.3, 0.5, 0.7, 1, 1, 1, 1}}) {
+        int missed = 0;
+        for (unsigned signs = 0; signs < 256; ++signs) {
+            std::vector<double> differences;
+            for (std::size_t i = 0; i < sizes.size(); ++i) differences.push_back(kTruth + ((signs >> i) & 1 ? sizes[i] : -sizes[i]) / 100);
+            missed += !pairedIntervalAtOneLook(differences, {.alpha = kAlpha}).holds(kTruth);
+        }
+        EXPECT_LE(missed / 256.0, kAlpha) << sizes.back();
+        EXPECT_GT(missed, 0) << "it bounds something";
+    }
 }
 
 TEST(PairedIntervalAtOneLook, BoundsNothingWithOnePairAndEverythingWithTwo) {

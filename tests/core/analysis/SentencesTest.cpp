@@ -102,5 +102,18 @@ TEST(FlipSentence, SaysWhyNothingIsClaimed) {
     EXPECT_EQ(flipSentence(effect), medians + "not compared, for the machine changed: " + effect.machineChange);
 }
 
+TEST(FlipSentence, WhereAStepTrainsAnotherNumberOfTokensTheVerdictIsOfTheThroughput) {
+    FlipEffect effect = flipOf(20, 20, 20, 40);
+    effect.tokensPerSecond.before.median = 50'000;
+    effect.tokensPerSecond.after.median = 100'000;
+    effect.tokensPerSecond.chance = 0;
+    const std::string medians = "step time 20.0" + kNarrowSpace + "ms → 40.0" + kNarrowSpace + "ms, throughput 50.0" + kNarrowSpace +
+                                "K tok/s → 100" + kNarrowSpace + "K tok/s, ";
+    EXPECT_EQ(flipSentence(effect), medians + "+100 %");
+    effect.tokensPerSecond.chance = 0.5;
+    EXPECT_EQ(flipSentence(effect), medians + "inconclusive: 9 of 39 comparisons without a flip differ as much that way")
+        << "however sure it is that a step takes longer";
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -71,6 +72,24 @@ TEST(Course, TossesTheSameCoinsForOneSeedAndOthersForAnother) {
     };
     EXPECT_EQ(arms(7), arms(7));
     EXPECT_NE(arms(7), arms(8));
+}
+
+TEST(Course, WhichOfBothIsMadeAnewFirstACoinDecidesToo) {
+    const auto firsts = [](std::uint64_t seed) {
+        std::vector<bool> all;
+        for (const auto& order : ordersOf({.seed = seed, .budgetSeconds = 100}, 0.05))
+            if (order.rebuild) all.push_back(order.builtFirst == Arm::A);
+        return all;
+    };
+    EXPECT_EQ(firsts(7), firsts(7));
+    double ofA = 0, all = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const std::vector<bool> made = firsts(seed);
+        EXPECT_GE(made.size(), 6u) << seed;
+        ofA += static_cast<double>(std::ranges::count(made, true));
+        all += static_cast<double>(made.size());
+    }
+    EXPECT_NEAR(ofA / all, 0.5, 0.15) << "of " << all;
 }
 
 TEST(Course, HasBlocksOfATenthOfASecondAndOneStepAtLeastAndNoneLongerThanThePilots) {

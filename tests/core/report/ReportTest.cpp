@@ -80,6 +80,22 @@ TEST(Report, OfAnExperimentSaysVerdictIntervalFloorMachineAndHowToRepeatIt) {
     }
 }
 
+TEST(Report, SaysBesideAVerdictWhatIsToBeKnownOfIt) {
+    ExperimentHistory history = measured(1.24, "faster", 12);
+    ExperimentJudged last = *history.newest();
+    last.why = "Its host gave 30.0 % away: part of the difference may be the host’s.";
+    history.add(last);
+    for (int i = 0; i < 20; ++i) {
+        DeviceSample sample;
+        sample.cpuClockMhz = i < 10 ? 2000 : 3000;
+        history.add(sample);
+    }
+    const Document document = experimentReport(history, facts());
+    for (const std::string& text : {toHtml(document), toMarkdown(document)})
+        for (const char* said : {"part of the difference may be the host’s.", "MHz meanwhile (nine of ten samples)."})
+            EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+}
+
 TEST(Report, OfOneOfSeveralExperimentsOfASessionSaysWhichAndHowToAskForAnother) {
     ExperimentFacts of = facts();
     of.session = 7;

@@ -27,6 +27,35 @@ class LiveTablesTest : public QObject {
         return QTest::qWaitFor([&] { return shown.page.statistics().rows() == 9; });
     }
 
+    static void append(RunHistory& history, int steps, double ms, std::int64_t tokens, double othersPct) {
+        for (int i = 1; i <= steps; ++i) {
+            StepDone done;
+            done.step = static_cast<std::int64_t>(history.rows()) + 1;
+            done.duration = TimeNs::fromSeconds(ms / 1000);
+            done.at = TimeNs::fromSeconds(history.last().seconds + ms / 1000);
+            done.tokens = tokens;
+            done.residentBytes = 300'000'000;
+            history.append(done);
+            if (i % 25 > 0) continue;
+            DeviceSample sample;
+            sample.at = done.at;
+            sample.cpuPct = 50;
+            sample.othersPct = othersPct;
+            history.append(sample);
+        }
+    }
+    // A run that trains 1 000 tokens in steps of 20 ms, and is flipped once.
+    static std::shared_ptr<RunHistory> flippedRun(int before, double msAfter, std::int64_t tokensAfter, double othersAfter = 1) {
+        auto history = std::make_shared<RunHistory>();
+        history->append(SessionStarted{1, std::make_shared<SessionInfo>(), false});
+        history->append(StateChanged{{}, 0, RunState::Running, ""});
+        append(*history, before, 20, 1000, 1);
+        history->append(SwitchApplied{before, TimeNs::fromSeconds(history->last().seconds), "amp", std::string("off"), std::string("bf16"), ""});
+        append(*history, 75, msAfter, tokensAfter, othersAfter);
+        return history;
+    }
+    static constexpr int kEnough = 5 + 39 * 45 + 20;  // steps before a flip: warm-up, places to compare it with, its own
+
 private Q_SLOTS:
     void init() { applyStyle(*qApp, Theme::Light); }
 
@@ -123,6 +152,62 @@ private Q_SLOTS:
         QVERIFY(!none.button("Flips")->isEnabled());
     }
 
+    void aFlipOfTheBatchIsJudgedByItsThroughput() {
+        LivePage page;
+        page.resize(700, 560);
+        page.setHistory(flippedRun(kEnough, 40, 4000));
+        page.show();
+        page.showFlips();
+        OverlayTable& table = page.flips();
+        QCOMPARE(table.rows(), 1);
+        QCOMPARE(cell(table, 0, 2), readOut(20, Quantity::Milliseconds) + " → " + readOut(40, Quantity::Milliseconds));
+        QCOMPARE(cell(table, 0, 3), QString());
+        QCOMPARE(cell(table, 0, 4), QString("+100\u202F%"));
+        QCOMPARE(cell(table, 0, 6), QString("faster"));
+        QCOMPARE(cell(table, 0, 7), QString());
+    }
+
+    void whereTheMachineChangedNoPerCentIsShown() {
+        LivePage page;
+        page.resize(700, 560);
+        page.setHistory(flippedRun(kEnough, 30, 1000, 46));
+        page.show();
+        page.showFlips();
+        OverlayTable& table = page.flips();
+        QVERIFY2(cell(table, 0, 6).startsWith("the machine changed: other processes"), qPrintable(cell(table, 0, 6)));
+        QVERIFY(!cell(table, 0, 2).isEmpty());
+        for (const int column : {3, 4}) QCOMPARE(cell(table, 0, column), QString());
+        QCOMPARE(cell(table, 0, 7), QString("Measure properly"));
+    }
+
+    void anInconclusiveFlipIsMeasuredFromItsRowByClickAndKey() {
+        const auto history = flippedRun(600, 10, 1000);
+        LivePage page;
+        page.resize(1000, 560);
+        page.setHistory(history);
+        page.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&page));
+        page.showFlips();
+        QCoreApplication::processEvents();
+        OverlayTable& table = page.flips();
+        QVERIFY2(cell(table, 0, 6).startsWith("inconclusive: "), qPrintable(cell(table, 0, 6)));
+        QCOMPARE(cell(table, 0, 4), QString());
+        QCOMPARE(cell(table, 0, 7), QString("Measure properly"));
+        QVERIFY2(!table.text().contains("Measure properly"), "what is copied is what was measured");
+        QSignalSpy asked(&page, &LivePage::flipMeasureRequested), moved(&page.range(), &ViewRange::cursorChanged);
+        auto* rows = table.findChild<QTableWidget*>();
+        rows->scrollToItem(rows->item(0, 7));
+        QTest::mouseClick(rows->viewport(), Qt::LeftButton, {}, rows->visualItemRect(rows->item(0, 7)).center());
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked.at(0).at(0).toInt(), 0);
+        QCOMPARE(moved.size(), 0);
+        QTest::keyClick(rows, Qt::Key_M);
+        QCOMPARE(asked.size(), 2);
+        history->append(StateChanged{TimeNs::fromSeconds(history->last().seconds), 675, RunState::Stopped, ""});
+        page.showFlips();
+        QCOMPARE(cell(table, 0, 7), QString("Ask on the page Compare"));
+    }
+
     void theListOfFlipsKnowsWhatWasMeasuredInTurns() {
         Shown shown;
         RunConfig before, after;
@@ -138,6 +223,7 @@ private Q_SLOTS:
             ExperimentJudged{.step = 1000, .at = at, .over = true, .outcome = "slower", .ratio = 0.8, .low = 0.75, .high = 0.85, .pairs = 12});
         shown.page.historyChanged();
         QVERIFY2(cell(shown.page.flips(), row, 6).startsWith("measured in turns: faster by 25.0"), qPrintable(cell(shown.page.flips(), row, 6)));
+        QCOMPARE(cell(shown.page.flips(), row, 7), QString());
     }
 
     void ofTwoHundredThousandFlipsTheListHasTheNewestAndSaysHowManyMore() {

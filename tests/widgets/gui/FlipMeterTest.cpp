@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/wiring/FlipWords.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {
@@ -353,6 +354,11 @@ TEST_F(FlipMeterTest, WhereAStepTrainsAnotherNumberOfTokensTheThroughputHasTheVe
     EXPECT_EQ(strip.figures[0].change, "×2.0");
     EXPECT_EQ(strip.figures[1].verdict, FlipStripReading::Verdict::Better);
     EXPECT_TRUE(strip.figures[1].change.startsWith("+100")) << strip.figures[1].change.toStdString();
+    EXPECT_EQ(chip(applied), "bf16 ×2.00");
+    const QString card = sentenceOf(applied, meter.read(history)->effect, "");
+    EXPECT_TRUE(card.contains("40.0\u202Fms a step, 50.0 → 100\u202FK tok/s (+100 %)")) << card.toStdString();
+    const QString end = verdictOf(*meter.read(history), {"Batch size"});
+    EXPECT_TRUE(end.endsWith(": throughput +100 %")) << end.toStdString();
 }
 
 TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {

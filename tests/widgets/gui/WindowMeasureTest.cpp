@@ -1,4 +1,5 @@
 // "Measure properly" in the window: a switch of the live run takes turns with another value, asked by the strip's button or the row's menu.
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QFile>
@@ -11,7 +12,9 @@
 
 #include "WindowFixture.h"
 #include "widgets/charts/LivePage.h"
+#include "widgets/charts/overlay/OverlayTable.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/LogPanel.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/compare/CompareResult.h"
@@ -59,6 +62,9 @@ protected:
         ASSERT_EQ(strip().action, "Ask on the page Compare");
         QTest::qWait(50);  // until it has its place
         QTest::mouseClick(action(), Qt::LeftButton);
+        expectHostMemoryOnCompare();
+    }
+    void expectHostMemoryOnCompare() {
         EXPECT_EQ(window().pages().currentWidget(), &window().comparePage());
         EXPECT_TRUE(window().comparePage().asking());
         EXPECT_EQ(window().experiment().config().word("host-memory"), "system");
@@ -123,6 +129,33 @@ TEST_F(WindowMeasureTest, AFlipOfARunThatHasEndedIsAskedOnThePageCompare) {
     ASSERT_TRUE(idle());
     ASSERT_TRUE(QTest::qWaitFor([&] { return strip().heading.startsWith("Stopped: "); }, 5000)) << strip().heading.toStdString();
     expectAskedOnCompare();
+}
+
+TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsFromItsRowInTheListOfFlips) {
+    open();
+    startLong();
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Measure properly"; }, 10'000)) << strip().note.toStdString();
+    window().livePage().showFlips();
+    ASSERT_EQ(window().livePage().flips().rows(), 1);
+    Q_EMIT window().livePage().flips().actionRequested(0);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+}
+
+TEST_F(WindowMeasureTest, AnEarlierFlipOfARunThatHasEndedIsAskedOnThePageCompareWithTheSettingsOfThen) {
+    open();
+    startLong();
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    Q_EMIT window().experiment().row("amp")->committed("amp", "bf16");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().flips().size() == 2; }, 10'000));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    window().livePage().showFlips();
+    ASSERT_EQ(window().livePage().flips().rows(), 2);
+    Q_EMIT window().livePage().flips().actionRequested(0);
+    expectHostMemoryOnCompare();
+    EXPECT_EQ(window().experiment().config().word("amp"), "off") << "that was flipped later";
 }
 
 TEST_F(WindowMeasureTest, AFlipInAReplayIsAskedOnThePageCompareWithThatRunsSettings) {
@@ -349,6 +382,30 @@ TEST_F(WindowMeasureTest, TheBarAndEachChartAreRepaintedAtMostOnceASecondWhileVa
     EXPECT_LE(bar.most(), allowed);
     EXPECT_GE(charts.most(), 1);
     EXPECT_LE(charts.most(), allowed);
+}
+
+TEST_F(WindowMeasureTest, TheStripTheLogAndTheListOfSessionsAreRepaintedAtMostOnceASecondWhileValuesTakeTurns) {
+    setFakeStepMs(25);
+    open();
+    startLong();
+    choose("host-memory", "Measure system beside caching in this run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().measuring(); }, 10'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !strip().figures.empty(); }, 10'000));
+    QTest::qWait(1000);  // the strip has its height, and what made room for it is drawn
+    PaintsOfEach strips, lists;
+    strips.lookAt(window().flipStrip());
+    for (QWidget* part : window().flipStrip().findChildren<QWidget*>()) strips.lookAt(*part);
+    for (QWidget* panel : {static_cast<QWidget*>(&window().log()), static_cast<QWidget*>(&window().sessions())})
+        for (auto* view : panel->findChildren<QAbstractItemView*>()) lists.lookAt(*view->viewport());
+    ASSERT_GE(lists.painted.size(), 2u);
+    QElapsedTimer clock;
+    clock.start();
+    QTest::qWait(3000);
+    ASSERT_TRUE(live().measuring()) << "it ended too soon to say anything";
+    const auto allowed = static_cast<int>(clock.elapsed() / 1000) + 2;
+    EXPECT_GE(strips.most(), 1);
+    EXPECT_LE(strips.most(), allowed);
+    EXPECT_LE(lists.most(), allowed);
 }
 
 TEST_F(WindowMeasureTest, ARunThatEndsMeanwhileIsSummedUp) {

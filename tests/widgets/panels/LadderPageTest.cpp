@@ -95,6 +95,23 @@ TEST(LadderPage, OnlyAnAnswerOfASearchCanBeUsed) {
     EXPECT_TRUE(use->isEnabled());
 }
 
+TEST(LadderPage, OfWhatWonOnlyTheIntervalThatWasMeasuredAnewIsShown) {
+    StudyRow won;
+    won.row = 1;
+    won.role = study::kCandidate;
+    won.state = study::kChosen;
+    won.name = won.settings = "amp=bf16";
+    won.total = 1.3, won.totalLow = 1.25, won.totalHigh = 1.35;
+    StudyRow last = finalRow(study::kChosen, "amp=bf16");
+    last.low = 1.1, last.high = 1.3;
+    LadderPage page;
+    page.setView(viewOf(raceOf({won})));
+    EXPECT_EQ(page.table().cell("amp=bf16", "× present"), "×1.30 [1.25, 1.35]") << "as long as there is no other";
+    page.setView(viewOf(raceOf({won, last})));
+    EXPECT_EQ(page.table().cell("amp=bf16", "× present"), "×1.30, before it was measured anew");
+    EXPECT_EQ(page.table().cell("amp=bf16, measured anew", "× present"), "×1.20 [1.10, 1.30]");
+}
+
 TEST(LadderPage, WhatWonAndWasNotMeasuredAnewIsNoRecommendation) {
     const auto history = raceOf({finalRow(study::kRunning, "amp=bf16")});
     EXPECT_TRUE(studyAnswer(*history).contains("is measured anew"));

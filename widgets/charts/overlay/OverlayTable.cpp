@@ -67,7 +67,10 @@ OverlayTable::OverlayTable(const QString& name, QWidget* parent) : QFrame(parent
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    connect(m_table, &QTableWidget::cellClicked, this, [this](int at) { Q_EMIT rowActivated(at); });
+    connect(m_table, &QTableWidget::cellClicked, this, [this](int at, int column) {
+        if (column == m_actions && hasAction(at)) return Q_EMIT actionRequested(at);
+        Q_EMIT rowActivated(at);
+    });
     connect(m_table, &QTableWidget::itemActivated, this, [this](QTableWidgetItem* item) { Q_EMIT rowActivated(item->row()); });
 
     auto* column = new QVBoxLayout(this);
@@ -75,6 +78,7 @@ OverlayTable::OverlayTable(const QString& name, QWidget* parent) : QFrame(parent
     column->setSpacing(0);
     column->addWidget(m_head);
     column->addWidget(m_table, 1);
+    m_table->installEventFilter(this);  // a letter would search the rows
     parent->installEventFilter(this);
     hide();
 }
@@ -88,6 +92,16 @@ void OverlayTable::setColumns(const QStringList& columns) {
     m_table->setColumnCount(static_cast<int>(columns.size()));
     m_table->setHorizontalHeaderLabels(columns);
     if (auto* first = m_table->horizontalHeaderItem(0)) first->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+}
+
+void OverlayTable::setActions(int column, const QString& hint) {
+    m_actions = column;
+    m_actionHint = hint;
+}
+
+bool OverlayTable::hasAction(int row) const {
+    const QTableWidgetItem* item = m_actions < 0 ? nullptr : m_table->item(row, m_actions);
+    return item != nullptr && !item->text().isEmpty();
 }
 
 // In place: the row that a person has chosen stays chosen while numbers behind it change.
@@ -113,6 +127,12 @@ bool OverlayTable::write(int row, const QStringList& cells) {
         if (item == nullptr) m_table->setItem(row, column, item = new QTableWidgetItem);
         item->setText(cells[column]);
         item->setToolTip(cells[column]);
+        if (column == m_actions) {
+            QFont link = m_table->font();
+            link.setUnderline(true);
+            item->setFont(link);
+            if (!cells[column].isEmpty()) item->setToolTip(m_actionHint);
+        }
         item->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         changed = true;
     }
@@ -156,12 +176,13 @@ int OverlayTable::rows() const {
 
 QString OverlayTable::text() const {
     QStringList lines{m_title->text()}, head;
-    for (int column = 0; column < m_table->columnCount(); ++column) head += m_table->horizontalHeaderItem(column)->text();
+    for (int column = 0; column < m_table->columnCount(); ++column)
+        if (column != m_actions) head += m_table->horizontalHeaderItem(column)->text();
     lines += head.join('\t');
     for (int row = 0; row < m_table->rowCount(); ++row) {
         QStringList cells;
         for (int column = 0; column < m_table->columnCount(); ++column)
-            cells += m_table->item(row, column) != nullptr ? m_table->item(row, column)->text() : QString();
+            if (column != m_actions) cells += m_table->item(row, column) != nullptr ? m_table->item(row, column)->text() : QString();
         lines += cells.join('\t');
     }
     return lines.join('\n') + '\n';
@@ -178,6 +199,13 @@ void OverlayTable::keyPressEvent(QKeyEvent* event) {
 }
 
 bool OverlayTable::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_table && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->key() == Qt::Key_M && key->modifiers() == Qt::NoModifier && hasAction(m_table->currentRow())) {
+            Q_EMIT actionRequested(m_table->currentRow());
+            return true;
+        }
+    }
     if (watched == parentWidget() && event->type() == QEvent::Resize && isVisible()) fit();
     if (watched == m_head) {
         const auto* mouse = static_cast<QMouseEvent*>(event);

@@ -17,16 +17,19 @@ public:
 
     void setTitle(const QString& title);
     void setColumns(const QStringList& columns);
+    // The cells of this column are no figures but do something: a click on one, or M on its row, asks for it. An empty one does nothing.
+    void setActions(int column, const QString& hint);
     void setRows(const std::vector<QStringList>& rows);
     void addRow(const QStringList& row);
     void open();  // at its place in the upper right corner, or where the person left it
     void close();
-    QString text() const;  // title and table, columns separated by tabs
+    QString text() const;  // title and table without actions, columns separated by tabs
     int rows() const;
 
 Q_SIGNALS:
     void closed();
     void rowActivated(int row);  // by click or Enter
+    void actionRequested(int row);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -36,10 +39,13 @@ private:
     bool write(int row, const QStringList& cells);  // true: something else stands there now
     void fit();
     void copy() const;
+    bool hasAction(int row) const;
 
     QLabel* m_title;
     QWidget* m_head;
     QTableWidget* m_table;
+    int m_actions = -1;  // column; -1: none
+    QString m_actionHint;
     QPoint m_grabbed;      // of the head, while it is dragged
     bool m_moved = false;  // by the person
 };

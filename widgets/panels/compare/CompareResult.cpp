@@ -235,6 +235,7 @@ void CompareResult::setView(const CompareView& view) {
     if (history.began()) notes << asText(history.began()->comparison);
     if (history.newest()) notes << asText(equalTimeSentence(*history.newest()));
     if (history.newest() && history.newest()->over) notes << asText(meansSentence(*history.newest(), history.speedRatio(), delta));
+    if (history.newest() && history.newest()->over) notes << asText(machineSentence(history.machineMeanwhile()));
     notes.removeAll(QString());
     m_notes->setText(notes.join(' '));
     m_notes->setVisible(!m_notes->text().isEmpty());

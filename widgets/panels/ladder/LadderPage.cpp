@@ -75,6 +75,7 @@ std::vector<StudyBar> barsOf(const StudyHistory& history, bool over) {
     for (const StudyRow& row : history.rows()) {
         if (row.role == study::kValue || (search && (row.state == study::kSkipped || row.state == study::kWaiting))) continue;
         StudyBar bar = barOf(row, over);
+        if (history.isMeasuredAnew(row)) bar.low = bar.high = kUnknown;
         if (row.role == study::kRung && row.state == study::kMeasured) {
             bar.ratio = row.total;
             bar.low = row.totalLow;

@@ -35,8 +35,9 @@ QString ladderFigure(double value, const std::string& text) {
     return std::isfinite(value) ? QString::fromStdString(text) : QString();
 }
 
-// Of settings that race beside the present ones, which themselves have none.
-QString racedText(const StudyRow& row) {
+// Of settings that race beside the present ones, which themselves have none. anew: see StudyHistory::isMeasuredAnew().
+QString racedText(const StudyRow& row, bool anew) {
+    if (anew) return timesText(std::isfinite(row.total) ? row.total : row.ratio, kUnknown, kUnknown, kBeforeAnew);
     if (std::isfinite(row.total)) return timesText(row.total, row.totalLow, row.totalHigh, "too few rounds");
     // Searches of earlier versions know no more than this.
     const QString times = timesText(row.ratio, row.low, row.high, "too few rounds");
@@ -116,7 +117,7 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
             ladderFigure(row.msPerStep, format::milliseconds(row.msPerStep)),
             ladderFigure(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")),
             apart                           ? QString("not measured")
-            : row.role == study::kCandidate ? racedText(row)
+            : row.role == study::kCandidate ? racedText(row, history.isMeasuredAnew(row))
                                             : timesText(row.ratio, row.low, row.high),
             search ? (row.pairs > 0 ? QString::number(row.pairs) : QString()) : timesText(row.total, row.totalLow, row.totalHigh),
             ladderFigure(row.peakBytes, format::bytes({static_cast<std::int64_t>(bytes)})),
