@@ -195,6 +195,17 @@ Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t sess
     });
 }
 
+SlowestSteps slowestAmong(const std::vector<StoredCapture>& captures, std::int64_t from, std::int64_t to) {
+    bool slowest = false, others = false;
+    for (const StoredCapture& one : captures) {
+        if (one.slices == 0 || one.from.ns >= to || one.until.ns <= from) continue;
+        // One from before that was told may hold more than its operations.
+        (one.ofSlowest && one.records == one.slices ? slowest : others) = true;
+    }
+    if (!slowest) return SlowestSteps::None;
+    return others ? SlowestSteps::Some : SlowestSteps::All;
+}
+
 Status deleteCapture(const std::string& path, std::int64_t session, std::int64_t number) {
     // Asked for reading first: nothing is made where there is no file.
     if (auto there = openForReading(path); !there) return there.error();

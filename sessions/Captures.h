@@ -2,9 +2,11 @@
 // command line and the window's reader; removing opens a short writing connection.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "core/analysis/captures/CaptureSentence.h"
 #include "core/analysis/captures/LevelCosts.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
@@ -31,6 +33,10 @@ struct StoredCaptures {
     LevelCosts levels;             // of all of them together
 };
 Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t session);
+
+// Of those that reach into [from, to): whether steps that were kept as the slowest are all there is. None: also where there is no capture.
+SlowestSteps slowestAmong(const std::vector<StoredCapture>& captures, std::int64_t from = std::numeric_limits<std::int64_t>::min(),
+                          std::int64_t to = std::numeric_limits<std::int64_t>::max());
 
 // Removes it for good and gives its room back to the disk. NotFound names how many there are; a running session's are not removed. Those behind it
 // have a number less from then on.

@@ -101,6 +101,11 @@ Json forecastJson(const std::optional<StoredForecast>& forecast) {
             {"error", number(forecast->measuredSeconds / forecast->seconds - 1)}};
 }
 
+Json memoryForecastJson(const ForetoldRun& run) {
+    if (run.predictedBytes <= 0) return nullptr;
+    return {{"predicted_bytes", run.predictedBytes}, {"peak_bytes", number(run.peakBytes)}, {"error", number(run.memoryError())}};
+}
+
 std::string summaryLine(const RunSummary& summary, const std::optional<StoredForecast>& forecast, const EarlierOfEach& earlier) {
     Json all = {{"session", summary.session},
                 {"steps", summary.steps},

@@ -21,5 +21,7 @@ std::string summaryLine(const RunSummary& summary, const std::optional<StoredFor
 
 // A forecast and what the run took; null where there was none.
 Json forecastJson(const std::optional<StoredForecast>& forecast);
+// The same of its memory; error: null too where switches were flipped.
+Json memoryForecastJson(const ForetoldRun& run);
 
 }  // namespace stepscope::cli

@@ -369,6 +369,7 @@ Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
     info.resumedFrom = m_request.resume;
     info.workers = m_request.workers.size;
     info.link = m_link;
+    info.predictedBytes = m_forecast.tensors.count;
     return info;
 }
 

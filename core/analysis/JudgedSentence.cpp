@@ -139,12 +139,16 @@ ExperimentJudged turnedRound(ExperimentJudged judged) {
     return judged;
 }
 
+std::string sidesOfTurns(const std::string& id, const std::string& from, const std::string& to) {
+    return id.empty() ? std::string("B beside A") : fmt::format("{} {} beside {}", id, to, from);
+}
+
 std::string judgedSentence(const ExperimentJudged& judged, double delta, const std::string& sides) {
     return pairsSentence(sides, judged, delta);
 }
 
 std::string turnsSentence(const ExperimentJudged& judged, double delta, const TurnsWords& turns) {
-    return pairsSentence(fmt::format("{} {} beside {}", turns.id, turns.to, turns.from), judged, delta) +
+    return pairsSentence(sidesOfTurns(turns.id, turns.from, turns.to), judged, delta) +
            fmt::format(" A value beside itself here: {}.{} {} {} {}.", floorWords(judged.floor, turns.same),
                        floorAdvice(judged.floor, judged.ratio, judged.outcome), turns.id, turns.changed ? "became" : "stayed",
                        turns.changed ? turns.to : turns.from);

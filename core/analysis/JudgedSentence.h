@@ -23,6 +23,9 @@ std::string judgedWords(const ExperimentJudged& judged, double delta);
 // The same measurement, of A beside B.
 ExperimentJudged turnedRound(ExperimentJudged judged);
 
+// "amp bf16 beside off": of a switch whose two values took turns, which is judged beside which. Without an id it was something else: "B beside A".
+std::string sidesOfTurns(const std::string& id, const std::string& from, const std::string& to);
+
 // A whole sentence: the words above, on how many pairs, and why where it is inconclusive. sides: what is judged beside what.
 std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01, const std::string& sides = "B beside A");
 

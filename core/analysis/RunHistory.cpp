@@ -162,15 +162,13 @@ void RunHistory::addJudged(const ExperimentJudged& event) {
     if (!m_judged.empty() && !m_judged.back().judged.over) m_judged.back().judged = event;
     // Of an experiment that stands alone there is no run to mark.
     if (rows() == 0) return;
-    const double delta = m_judged.empty() ? JudgedTurns().delta : m_judged.back().delta;
-    addMarker({Marker::Kind::Measured, placeNow(event.step, event.at), "measured", judgedSentence(event, delta, sidesOfTurns())}, event.at);
+    addMarker({Marker::Kind::Measured, placeNow(event.step, event.at), "measured", saidOf(event)}, event.at);
 }
 
-// Of the newest that began. In a chart of a run nothing else says which value is which.
-std::string RunHistory::sidesOfTurns() const {
-    if (m_judged.empty() || m_judged.back().id.empty()) return "B beside A";
+std::string RunHistory::saidOf(const ExperimentJudged& judged) const {
+    if (m_judged.empty()) return judgedSentence(judged);
     const JudgedTurns& turns = m_judged.back();
-    return fmt::format("{} {} beside {}", turns.id, toString(turns.to), toString(turns.from));
+    return judgedSentence(judged, turns.delta, sidesOfTurns(turns.id, toString(turns.from), toString(turns.to)));
 }
 
 RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {

@@ -114,6 +114,8 @@ public:
     const std::vector<FlippedSwitch>& flips() const { return m_flips; }       // in order of time; to the same value too
     const std::vector<TurnBlock>& turns() const { return m_turns; }           // in order of time
     const std::vector<JudgedTurns>& judgedTurns() const { return m_judged; }  // in order of time
+    // The verdict of what began last, as its mark says it: in a chart of a run and beside it nothing else says which value is which.
+    std::string saidOf(const ExperimentJudged& judged) const;
     // What is known of a flip (its place in flips()) because its two values took turns right after it or right before it, with no other flip in
     // between. Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
     std::optional<JudgedTurns> turnsOfFlip(std::size_t flip) const;
@@ -144,7 +146,6 @@ private:
     void addBlock(const BlockDone& event);
     void addBegan(const ExperimentBegan& event);
     void addJudged(const ExperimentJudged& event);
-    std::string sidesOfTurns() const;  // "amp bf16 beside off"
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
     double joulesAt(double seconds) const;
     void addMarker(Marker marker, TimeNs at);

@@ -32,6 +32,10 @@ const char* toString(RunState state) {
     SS_CHECK(false);
 }
 
+std::string resumedFromWords(const SessionInfo& info) {
+    return info.goesOnWith > 0 ? "session " + std::to_string(info.goesOnWith) : info.resumedFrom;
+}
+
 const char* toString(SessionKind kind) {
     switch (kind) {
         case SessionKind::Run:

@@ -40,10 +40,15 @@ struct SessionInfo {
     std::int64_t parameters = 0;
     std::int64_t trainTokens = 0;
     std::int64_t validationTokens = 0;
-    std::int64_t firstStep = 0;  // > 0 when resumed from a checkpoint
-    std::string resumedFrom;     // checkpoint path or empty
-    std::int64_t workers = 1;    // that trained together; 0: an earlier version did not store it
-    std::vector<LinkTime> link;  // of several, measured before the first step; else empty
+    std::int64_t firstStep = 0;       // > 0 when resumed from a checkpoint
+    std::string resumedFrom;          // checkpoint path or empty
+    std::int64_t goesOnWith = 0;      // the session whose ladder this one finishes; 0: none
+    std::int64_t workers = 1;         // that trained together; 0: an earlier version did not store it
+    std::vector<LinkTime> link;       // of several, measured before the first step; else empty
+    std::int64_t predictedBytes = 0;  // of tensors at a time, with the settings that it began with; 0: not foretold
 };
+
+// Where it went on from, for people: "session 3" or the checkpoint's path; empty: it began anew.
+std::string resumedFromWords(const SessionInfo& info);
 
 }  // namespace stepscope

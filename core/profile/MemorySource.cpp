@@ -141,7 +141,10 @@ public:
         {
             const std::lock_guard lock(m_mutex);
             records.swap(m_records);
-            m_block.lost += std::exchange(m_lost, 0);
+            for (const auto& [device, lost] : std::exchange(m_lost, {})) {
+                m_block.lost += lost;
+                m_block.lostOf.push_back({.device = device, .lost = lost});
+            }
         }
         const std::vector<bool> gradients = keptUntilTheUpdate(records);
         for (std::size_t i = 0; i < records.size(); ++i) {
@@ -189,8 +192,9 @@ private:
     void add(Record record) noexcept {
         const std::lock_guard lock(m_mutex);
         if (m_records.size() >= kMostOfAStep) {
-            m_lost += record.bytes != 0 ? 1 : 0;
-            m_allLost += record.bytes != 0 ? 1 : 0;
+            if (record.bytes == 0) return;
+            ++m_lost[record.device];
+            ++m_allLost;
             return;
         }
         record.at = steadyNow();
@@ -277,8 +281,8 @@ private:
     std::int64_t m_trainer;
     PartsOfThreads<std::vector<Open>> m_parts;
     std::mutex m_mutex;
-    std::vector<Record> m_records;  // of the step, in order
-    std::int64_t m_lost = 0;
+    std::vector<Record> m_records;                // of the step, in order
+    std::map<std::int64_t, std::int64_t> m_lost;  // of the step, by device
     std::atomic<std::int64_t> m_allLost{0};
     // The trainer's alone, between steps.
     AllocationBlock m_block;

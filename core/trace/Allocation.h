@@ -20,13 +20,22 @@ struct Allocation {
     bool operator==(const Allocation&) const = default;
 };
 
+// Of the allocations that could not be kept, those of one device's memory.
+struct LostAllocations {
+    std::int64_t device = -1;  // -1: the host's
+    std::int64_t lost = 0;
+
+    bool operator==(const LostAllocations&) const = default;
+};
+
 struct AllocationBlock {
-    std::int64_t lane = 0;     // where it is drawn: a number that the session's other lanes of allocations do not have
-    std::int64_t process = 0;  // of the system
-    std::int64_t thread = 0;   //   that took the memory; 0: unknown
-    std::int64_t rank = 0;     // which of the workers of a distributed run
-    std::int64_t lost = 0;     // allocations that could not be kept since the block before
-    std::int64_t invalid = 0;  //   and whose numbers cannot be
+    std::int64_t lane = 0;                  // where it is drawn: a number that the session's other lanes of allocations do not have
+    std::int64_t process = 0;               // of the system
+    std::int64_t thread = 0;                //   that took the memory; 0: unknown
+    std::int64_t rank = 0;                  // which of the workers of a distributed run
+    std::int64_t lost = 0;                  // allocations that could not be kept since the block before
+    std::int64_t invalid = 0;               //   and whose numbers cannot be
+    std::vector<LostAllocations> lostOf{};  // whose memory the lost ones were, where that is known; no more than `lost` together
     std::vector<std::string> strings{std::string()};
     std::vector<Allocation> allocations;
 

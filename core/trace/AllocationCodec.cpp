@@ -41,6 +41,19 @@ void readColumn(ByteReader& in, std::vector<Allocation>& all, Field field) {
     }
 }
 
+void readLosses(ByteReader& in, AllocationBlock& block) {
+    const std::size_t devices = in.upTo(std::min(kMostLossDevices, in.left() / 2), "there are more devices than bytes");
+    std::int64_t left = block.lost;
+    for (std::size_t i = 0; i < devices && in.good(); ++i) {
+        LostAllocations one{.device = in.integer()};
+        one.lost = static_cast<std::int64_t>(in.upTo(static_cast<std::uint64_t>(left), "devices lost more than all of them together"));
+        left -= one.lost;
+        if (one.device < -1) in.fail("a device that lost some cannot be");
+        block.lostOf.push_back(one);
+    }
+    if (devices == 0) in.fail("bytes follow its end");
+}
+
 }  // namespace
 
 Chunk encodeAllocations(AllocationBlock block, TimeNs at) {
@@ -70,6 +83,12 @@ Chunk encodeAllocations(AllocationBlock block, TimeNs at) {
     for (const std::uint32_t place : strings.kept()) out.text(std::string_view(block.strings[place]).substr(0, kLongestAllocationName));
     out.whole(all.size());
     out.bytes(columns.take());
+    SS_CHECK(block.lostOf.size() <= kMostLossDevices);
+    if (!block.lostOf.empty()) out.whole(block.lostOf.size());  // blocks from before that was told end with their columns
+    for (const auto& one : block.lostOf) {
+        out.integer(one.device);
+        out.whole(static_cast<std::uint64_t>(one.lost));
+    }
     chunk.bytes = out.take();
     return chunk;
 }
@@ -103,6 +122,7 @@ Result<AllocationBlock> decodeAllocations(const Chunk& chunk) {
     readColumn(in, all, &Allocation::totalReserved);
     for (auto& one : all) one.kind = static_cast<std::uint32_t>(in.upTo(strings, "a kind is not in its table"));
     for (auto& one : all) one.owner = static_cast<std::uint32_t>(in.upTo(strings, "an owner is not in its table"));
+    if (in.left() > 0) readLosses(in, block);
     if (!in.good()) return damagedAllocations(in.wrongAt(), in.wrong());
     if (in.left() > 0) return damagedAllocations(in.at(), "bytes follow its end");
     for (std::size_t i = 0; i < count; ++i) {

@@ -11,6 +11,7 @@ constexpr const char* kAllocations = "allocs/1";
 constexpr std::size_t kMostAllocations = 1 << 20;        // in one block
 constexpr std::size_t kMostAllocationStrings = 1 << 18;  // in one block
 constexpr std::size_t kLongestAllocationName = 4096;     // bytes; what is longer is cut
+constexpr std::size_t kMostLossDevices = 4096;           // in one block
 
 // Allocations need not be in order; what cannot be (a device or a total below -1, the clock's very end) is left out and counted as invalid. `at`:
 // where a block that holds nothing but counts lies.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "sessions/importers/JsonScan.h"
 
@@ -25,7 +26,9 @@ constexpr std::uint32_t kName = 1, kUnsigned = 3, kInteger = 4, kText = 6;
 namespace track_field {
 constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
 }
-constexpr std::uint64_t kBytesUnit = 3;                       // CounterDescriptor.Unit
+constexpr std::uint64_t kBytesUnit = 3;  // CounterDescriptor.Unit
+// Of counters whose values stand beside each allocation too (importers/PerfettoEvents.cpp).
+constexpr const char* kAllocationCounters = "stepscope allocations";
 constexpr std::int64_t kEarliest = -(std::int64_t{1} << 62);  // what began before that begins at 0
 constexpr std::size_t kFlushAt = 1 << 20;                     // bytes
 constexpr std::int64_t kPerRank = 100'000'000;                // added to the processes of ranks, which have the same numbers
@@ -61,6 +64,17 @@ std::uint64_t distance(std::int64_t from, std::int64_t to) {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
 
+std::uint64_t forwardKey(const SliceThread& thread, std::int64_t number, std::int64_t start) {
+    return mixedOf({2, thread.rank, thread.process, number, start});
+}
+// A begin at 0 is stored as one that is not known: there autograd's number tells which operation it is.
+std::uint64_t zeroKey(const SliceThread& thread, std::int64_t number, std::int64_t sequence) {
+    return mixedOf({3, thread.rank, thread.process, number, sequence});
+}
+bool mayBelongToZero(const Slice& slice) {
+    return slice.kind == SliceKind::Backward && slice.forwardStart == 0 && slice.forwardThread != 0 && slice.sequence >= 0;
+}
+
 bool earlier(const Slice& a, const Slice& b) {
     if (a.start != b.start) return a.start < b.start;
     if (a.duration != b.duration) return a.duration > b.duration;
@@ -73,8 +87,15 @@ std::uint64_t PerfettoLinks::launchKey(std::int64_t rank, std::int64_t correlati
     return mixedOf({1, rank, correlation});
 }
 
-std::uint64_t PerfettoLinks::forwardKey(const SliceThread& thread, std::int64_t number, std::int64_t start) {
-    return mixedOf({2, thread.rank, thread.process, number, start});
+std::optional<std::uint64_t> PerfettoLinks::forwardOf(const SliceThread& thread, const Slice& backward) const {
+    if (backward.forwardStart != 0) return forwardKey(thread, backward.forwardThread, backward.forwardStart);
+    if (!mayBelongToZero(backward)) return std::nullopt;
+    const std::uint64_t key = zeroKey(thread, backward.forwardThread, backward.sequence);
+    return m_atZero.contains(key) ? std::optional(key) : std::nullopt;
+}
+
+std::uint64_t PerfettoLinks::keyOf(const SliceThread& thread, const Slice& forward) const {
+    return forward.start == 0 ? zeroKey(thread, thread.number, forward.sequence) : forwardKey(thread, thread.number, forward.start);
 }
 
 void PerfettoLinks::add(const SliceBlock& block) {
@@ -84,7 +105,13 @@ void PerfettoLinks::add(const SliceBlock& block) {
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_launches[launchKey(block.thread.rank, slice.correlation)] |= 1;
             if (isLaunched(slice.kind, block.thread.device)) m_launches[launchKey(block.thread.rank, slice.correlation)] |= 2;
         }
-        if (isOperation(slice.kind) && slice.forwardStart != 0) ++m_backward[forwardKey(block.thread, slice.forwardThread, slice.forwardStart)];
+        if (!isOperation(slice.kind)) continue;
+        if (slice.forwardStart != 0)
+            ++m_backward[forwardKey(block.thread, slice.forwardThread, slice.forwardStart)];
+        else if (mayBelongToZero(slice))
+            ++m_backward[zeroKey(block.thread, slice.forwardThread, slice.sequence)];
+        else if (slice.start == 0 && slice.sequence >= 0 && slice.kind != SliceKind::Backward && slice.forwardThread == 0)
+            m_atZero.insert(zeroKey(block.thread, block.thread.number, slice.sequence));
     }
 }
 
@@ -94,8 +121,8 @@ bool PerfettoLinks::launches(std::int64_t rank, std::int64_t correlation) const 
     return found != m_launches.end() && found->second == 3;
 }
 
-std::int64_t PerfettoLinks::backwardOf(const SliceThread& thread, std::int64_t start) const {
-    const auto found = m_backward.find(forwardKey(thread, thread.number, start));
+std::int64_t PerfettoLinks::backwardOf(std::uint64_t key) const {
+    const auto found = m_backward.find(key);
     return found == m_backward.end() ? 0 : found->second;
 }
 
@@ -293,12 +320,11 @@ void PerfettoPackets::write(const Waiting& waiting) {
     if (m_links.launches(m_thread.rank, slice.correlation) &&
         (isLaunched(slice.kind, m_thread.device) || slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver))
         event.fixed64(event_field::kFlows, PerfettoLinks::launchKey(m_thread.rank, slice.correlation));
-    if (isOperation(slice.kind) && slice.forwardStart != 0) {
-        const std::uint64_t key = PerfettoLinks::forwardKey(m_thread, slice.forwardThread, slice.forwardStart);
-        event.fixed64(event_field::kLastOfFlows, key + static_cast<std::uint64_t>(m_backward[key]++));
+    if (const auto key = isOperation(slice.kind) ? m_links.forwardOf(m_thread, slice) : std::nullopt) {
+        event.fixed64(event_field::kLastOfFlows, *key + static_cast<std::uint64_t>(m_backward[*key]++));
     } else if (isOperation(slice.kind)) {
-        const std::uint64_t key = PerfettoLinks::forwardKey(m_thread, m_thread.number, slice.start);
-        const std::int64_t flows = m_links.backwardOf(m_thread, slice.start);
+        const std::uint64_t key = m_links.keyOf(m_thread, slice);
+        const std::int64_t flows = m_links.backwardOf(key);
         if (flows > 0 && m_forward.insert(key).second)
             for (std::int64_t i = 0; i < flows; ++i) event.fixed64(event_field::kFlows, key + static_cast<std::uint64_t>(i));
     }
@@ -327,10 +353,11 @@ Status PerfettoPackets::add(const SliceBlock& block) {
     return flush();
 }
 
-std::uint64_t PerfettoPackets::counterTrack(const std::string& key, const std::string& name, const std::string& unit) {
+std::uint64_t PerfettoPackets::counterTrack(const std::string& key, const std::string& name, const std::string& unit, const char* category) {
     auto& track = m_tracks["counter " + key];
     if (track != 0) return track;
     ProtoMessage counter;
+    if (category != nullptr) counter.bytes(2, category);
     if (unit == "B")
         counter.whole(3, kBytesUnit);
     else if (!unit.empty())
@@ -351,13 +378,13 @@ Status PerfettoPackets::add(const SampleBlock& block) {
     return flush();
 }
 
-// How much is in use where that was recorded; else each allocation by itself.
+// Each by itself with what it is for and who took it; and as a course how much is in use, where that was recorded.
 Status PerfettoPackets::add(const AllocationBlock& block) {
     for (const auto& one : block.allocations) {
         const std::string of = one.device < 0 ? "of the host" : fmt::format("of GPU {}", one.device);
         const auto total = [&](const char* what, std::int64_t bytes) {
-            const std::uint64_t track =
-                counterTrack(fmt::format("memory {} {} {}", block.rank, one.device, what), fmt::format("memory {} {}", what, of), "B");
+            const std::uint64_t track = counterTrack(fmt::format("memory {} {} {}", block.rank, one.device, what),
+                                                     fmt::format("memory {} {}", what, of), "B", kAllocationCounters);
             eventPacket(one.at, ProtoMessage()
                                     .whole(event_field::kType, event_field::kCounter)
                                     .whole(event_field::kTrack, track)
@@ -365,11 +392,13 @@ Status PerfettoPackets::add(const AllocationBlock& block) {
         };
         if (one.totalAllocated >= 0) total("allocated", one.totalAllocated);
         if (one.totalReserved >= 0) total("reserved", one.totalReserved);
-        if (one.totalAllocated >= 0) continue;
         auto& track = m_tracks[fmt::format("allocations {} {}", block.rank, one.device)];
         if (track == 0) track = newTrack(0, "allocations " + of);
         std::string arguments;
         annotate(arguments, "bytes", one.bytes);
+        if (one.address != 0) annotate(arguments, "address", static_cast<std::int64_t>(one.address));
+        if (one.totalAllocated >= 0) annotate(arguments, "total allocated", one.totalAllocated);
+        if (one.totalReserved >= 0) annotate(arguments, "total reserved", one.totalReserved);
         if (one.owner != 0) annotate(arguments, "owner", block.strings[one.owner]);
         eventPacket(one.at, ProtoMessage()
                                 .whole(event_field::kType, event_field::kInstant)

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -25,15 +26,17 @@ public:
     void add(const SliceBlock& block);
     std::int64_t shift() const { return m_first < 0 ? -m_first : 0; }  // ns added to every time
     bool launches(std::int64_t rank, std::int64_t correlation) const;
-    // How many backward functions belong to the operation that began then on that thread.
-    std::int64_t backwardOf(const SliceThread& thread, std::int64_t start) const;
-    static std::uint64_t forwardKey(const SliceThread& thread, std::int64_t number, std::int64_t start);
+    // Of an operation, and of each of its backward functions: the same number. Nothing: there is no arrow to or from it.
+    std::optional<std::uint64_t> forwardOf(const SliceThread& thread, const Slice& backward) const;
+    std::uint64_t keyOf(const SliceThread& thread, const Slice& forward) const;
+    std::int64_t backwardOf(std::uint64_t key) const;  // how many functions there are
     static std::uint64_t launchKey(std::int64_t rank, std::int64_t correlation);
 
 private:
     std::int64_t m_first = 0;
     KeyedMap<std::uint64_t, int> m_launches;  // 1: the call is there, 2: what it launched
     KeyedMap<std::uint64_t, std::int64_t> m_backward;
+    std::unordered_set<std::uint64_t> m_atZero;  // operations that begin at 0, which is also what is stored where no begin is known
 };
 
 class PerfettoPackets {
@@ -82,7 +85,7 @@ private:
     // what: of a process, a thread or a counter, which `kind` is the field of; 0: a track that is none of them.
     std::uint64_t newTrack(std::uint64_t parent, const std::string& name, std::uint32_t kind = 0, const ProtoMessage& what = {});
     std::uint64_t processTrack(const SliceThread& thread);
-    std::uint64_t counterTrack(const std::string& key, const std::string& name, const std::string& unit);
+    std::uint64_t counterTrack(const std::string& key, const std::string& name, const std::string& unit, const char* category = nullptr);
     std::string annotations(const SliceBlock& block, const Slice& slice);
     void annotate(std::string& into, const std::string& name, std::int64_t value);
     void annotate(std::string& into, const std::string& name, const std::string& value);

@@ -131,6 +131,63 @@ Result<std::optional<StoredForecast>> forecastOfSession(const std::string& datab
         });
 }
 
+double ForetoldRun::memoryError() const {
+    if (predictedBytes <= 0 || !asBegun) return kUnknown;
+    return peakBytes / static_cast<double>(predictedBytes) - 1;
+}
+
+Result<ForetoldRun> foretoldRun(const std::string& database, std::int64_t session) {
+    auto time = forecastOfSession(database, session);
+    if (!time) return time.error();
+    auto read = firstOf<ForetoldRun>(
+        database,
+        "SELECT predicted_bytes, (SELECT max(peak_bytes) FROM steps WHERE session = s.id),"
+        " NOT EXISTS (SELECT 1 FROM switches_applied WHERE session = s.id) AND NOT EXISTS (SELECT 1 FROM experiments WHERE session = s.id)"
+        " FROM sessions s WHERE id = ? AND deleted_unix_ms = 0",
+        [&](SQLite::Statement& select) { select.bind(1, session); },
+        [](RowReader& row, ForetoldRun& found) {
+            row("predicted_bytes", found.predictedBytes);
+            row("peak_bytes", found.peakBytes);
+            row("as_begun", found.asBegun);
+            if (!possible(static_cast<double>(found.predictedBytes))) found.predictedBytes = 0;
+            if (!possible(found.peakBytes)) found.peakBytes = kUnknown;
+            return true;
+        });
+    if (!read) return read.error();
+    ForetoldRun run = std::move(*read).value_or(ForetoldRun());
+    run.session = session;
+    run.time = std::move(*time);
+    return run;
+}
+
+Result<std::vector<ForetoldRun>> foretoldRuns(const std::string& database, const std::string& setting, std::size_t most) {
+    std::vector<std::int64_t> sessions;
+    {
+        auto connection = openForReading(database);
+        if (!connection && connection.error().code == ErrorCode::NotFound) return std::vector<ForetoldRun>();
+        if (!connection) return connection.error();
+        auto read = guarded(database, [&]() -> Status {
+            if (!*connection) return {};
+            SQLite::Statement select(**connection,
+                                     "SELECT t.session FROM timed_steps t JOIN sessions s ON s.id = t.session"
+                                     " WHERE t.setting = ?1 AND s.deleted_unix_ms = 0 GROUP BY t.session ORDER BY max(t.at_unix_ms) DESC LIMIT ?2");
+            select.bind(1, setting);
+            select.bind(2, kMostRows);
+            while (select.executeStep()) sessions.push_back(select.getColumn(0).getInt64());
+            return {};
+        });
+        if (!read) return read.error();
+    }
+    std::vector<ForetoldRun> all;
+    for (const std::int64_t session : sessions) {
+        if (all.size() >= most) break;
+        auto run = foretoldRun(database, session);
+        if (!run) return run.error();
+        if (run->asBegun && (run->time || run->predictedBytes > 0)) all.push_back(std::move(*run));
+    }
+    return all;
+}
+
 Status storePredictions(const std::string& database, const std::vector<StoredPrediction>& predictions) {
     if (predictions.empty()) return {};
     return change(database, [&](SQLite::Database& into) {

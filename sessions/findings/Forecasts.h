@@ -35,6 +35,20 @@ struct StoredForecast {
 Status storeForecast(const std::string& database, std::int64_t session, const StoredForecast& forecast);  // in place of an earlier one
 Result<std::optional<StoredForecast>> forecastOfSession(const std::string& database, std::int64_t session);
 
+// What had been foretold of a run when it began, beside what it came to.
+struct ForetoldRun {
+    std::int64_t session = 0;
+    std::optional<StoredForecast> time;
+    std::int64_t predictedBytes = 0;  // of tensors at a time; 0: not foretold
+    double peakBytes = kUnknown;      // the most of them at a time in any step; unknown where nobody looked
+    bool asBegun = true;              // no switch was flipped and nothing measured within it: what it took is what had been asked
+
+    double memoryError() const;  // 0.03: 3 % more than foretold; unknown where one of both is, or where it was another run than the one foretold
+};
+Result<ForetoldRun> foretoldRun(const std::string& database, std::int64_t session);  // of one that is not there: nothing was foretold
+// Of the newest `most` runs of a setting (TimedSteps) that went on as they had begun. None where there is no database.
+Result<std::vector<ForetoldRun>> foretoldRuns(const std::string& database, const std::string& setting, std::size_t most);
+
 struct StoredPrediction {
     std::string question;  // as an experiment's
     std::int64_t atUnixMs = 0;

@@ -2,9 +2,7 @@
 
 #include <SQLiteCpp/Statement.h>
 
-#include <charconv>
 #include <set>
-#include <string_view>
 
 #include "core/events/Event.h"
 #include "sessions/Columns.h"
@@ -25,16 +23,6 @@ std::string studyColumns() {
     return names;
 }
 
-// Of "session 3", which is what a ladder that goes on says of where it began; 0 of any other text.
-std::int64_t sessionOf(std::string_view words) {
-    constexpr std::string_view kBegin = "session ";
-    std::int64_t session = 0;
-    if (!words.starts_with(kBegin)) return 0;
-    words.remove_prefix(kBegin.size());
-    const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), session);
-    return problem == std::errc() && end == words.data() + words.size() ? session : 0;
-}
-
 }  // namespace
 
 Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, const std::string& question, std::int64_t besides) {
@@ -45,12 +33,12 @@ Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, co
         if (!*connection) return all;
         std::set<std::int64_t> goneOnWith;
         if (besides > 0) {
-            SQLite::Statement own(**connection, "SELECT resumed_from FROM sessions WHERE id = ?");
+            SQLite::Statement own(**connection, "SELECT goes_on_with FROM sessions WHERE id = ?");
             own.bind(1, besides);
-            if (own.executeStep()) goneOnWith.insert(sessionOf(own.getColumn(0).getString()));
+            if (own.executeStep()) goneOnWith.insert(own.getColumn(0).getInt64());
         }
         SQLite::Statement asked(**connection,
-                                "SELECT e.session, s.started_unix_ms, s.resumed_from FROM studies e JOIN sessions s ON s.id = e.session"
+                                "SELECT e.session, s.started_unix_ms, s.goes_on_with FROM studies e JOIN sessions s ON s.id = e.session"
                                 " WHERE e.question = ?1 AND s.deleted_unix_ms = 0 AND e.session <> ?2 AND (?2 = 0 OR"
                                 " (s.started_unix_ms, s.id) < (SELECT started_unix_ms, id FROM sessions WHERE id = ?2))"
                                 " ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?3");
@@ -65,7 +53,7 @@ Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, co
             EarlierStudy study;
             study.session = asked.getColumn(0).getInt64();
             study.startedUnixMs = asked.getColumn(1).getInt64();
-            goneOnWith.insert(sessionOf(asked.getColumn(2).getString()));
+            goneOnWith.insert(asked.getColumn(2).getInt64());
             if (goneOnWith.contains(study.session)) continue;  // what went on with it began later, so it is listed before
             began.reset();
             began.bind(1, study.session);

@@ -129,6 +129,10 @@ bool PerfettoArguments::number(const std::string& name, std::int64_t whole, Reco
         *column.into = whole;
         return true;
     }
+    // Of a slice these are what they are called, and nothing more.
+    if (name == "address") address = whole;
+    if (name == "total allocated") totalAllocated = std::max<std::int64_t>(-1, whole);
+    if (name == "total reserved") totalReserved = std::max<std::int64_t>(-1, whole);
     const bool ordinal = whole >= 0 && whole < kMostOrdinal;
     if (name == "bytes") {
         bytes = whole;

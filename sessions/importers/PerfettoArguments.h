@@ -27,7 +27,9 @@ public:
 
     std::optional<std::int64_t> device, stream;
     std::optional<std::int64_t> bytes;
-    std::string_view owner;  // of memory; of the event's bytes
+    // Of memory that was taken or given back.
+    std::int64_t address = 0, totalAllocated = -1, totalReserved = -1;
+    std::string_view owner;  // of the event's bytes
 
 private:
     void column(const std::string& name, std::optional<std::int64_t> whole, std::string_view text, const std::string& json, TraceBuilder& trace,

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kMostTracks = 50'000, kMostSequences = 1'000, kMostInterned = 1'000'000, kMostBegunSlices = 1'000'000;
 constexpr std::uint64_t kFarthestStamp = std::uint64_t{1} << 61;  // ns
 constexpr std::string_view kOverlapping = " (overlapping)", kAllocationsOf = "allocations of ";
+// What our own export names a counter of allocations by, and an allocation of which nobody knows what it is for.
+constexpr std::string_view kAllocationCounters = "stepscope allocations", kOfUnknownKind = "allocation";
 
 // Perfetto's messages (protos/perfetto/trace), as far as they are read.
 namespace packet_of {
@@ -149,6 +151,7 @@ bool PerfettoEvents::describe(std::string_view descriptor) {
             if (of != 8 && what.field == 1) pid = static_cast<std::int64_t>(what.number);
             if (of == 4 && what.field == 2) tid = static_cast<std::int64_t>(what.number);
             if ((of == 3 && what.field == 6) || (of == 4 && what.field == 5)) track.name = readableText(what.bytes, kLongestSliceName);
+            if (of == 8 && what.field == 2 && what.bytes == kAllocationCounters) track.ofAllocations = true;
             if (of == 8 && what.field == 3 && what.number == 3) track.unit = "B";
             if (of == 8 && what.field == 6) track.unit = readableText(what.bytes, 64);
         }
@@ -246,6 +249,7 @@ bool PerfettoEvents::event(std::string_view message, std::uint64_t at, Sequence&
     const bool fits = at <= kFarthestStamp;
     const auto time = static_cast<std::int64_t>(std::min(at, kFarthestStamp));
     if (event.type == event_of::kCounter) {
+        if (track.ofAllocations) return true;
         if (!fits || !event.value)
             m_trace.skip(fits ? "a counter without a value" : "a time that does not fit");
         else
@@ -266,12 +270,17 @@ bool PerfettoEvents::event(std::string_view message, std::uint64_t at, Sequence&
     if (!m_arguments.read(event.annotations, sequence.annotations, m_trace, record)) return false;
     if (!fits) m_trace.skip("a time that does not fit");
     if (event.type == event_of::kInstant && fits && m_arguments.bytes && track.name.starts_with(kAllocationsOf)) {
-        TraceBuilder::Memory memory{.at = time, .bytes = *m_arguments.bytes};
+        TraceBuilder::Memory memory{.at = time,
+                                    .bytes = *m_arguments.bytes,
+                                    .totalAllocated = m_arguments.totalAllocated,
+                                    .totalReserved = m_arguments.totalReserved,
+                                    .address = static_cast<std::uint64_t>(m_arguments.address)};
         const std::string_view of = std::string_view(track.name).substr(kAllocationsOf.size());
         constexpr std::string_view kGpu = "GPU ";
         if (of.starts_with(kGpu)) memory.device = wholeNumber(of.substr(kGpu.size())).value_or(-1);
         const auto name = sequence.names.find(event.name);
         memory.kind = m_trace.textAt(name == sequence.names.end() ? TextStore::kNone : name->second);
+        if (memory.kind == kOfUnknownKind) memory.kind.clear();
         memory.owner = readableText(m_arguments.owner, kLongestSliceName);
         m_trace.allocation("counters", memory);
         return true;

@@ -33,7 +33,7 @@ private:
     struct Track {
         std::uint64_t parent = 0;
         std::string name, unit, pid, tid;
-        bool counter = false;
+        bool counter = false, ofAllocations = false;  // ofAllocations: its values stand beside each allocation too
         std::optional<std::uint32_t> lane;
         std::vector<Begun> open;
     };

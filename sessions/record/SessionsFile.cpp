@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -60,7 +61,8 @@ private:
     const std::string &m_database, &m_file;
     const std::function<bool(double)>& m_go;
     std::unique_ptr<SessionReader> m_reader;
-    std::vector<SessionSummary> m_chosen;  // oldest first
+    std::vector<SessionSummary> m_chosen;            // oldest first
+    std::map<std::int64_t, std::int64_t> m_numbers;  // which session here one of there is
     std::vector<std::string> m_left;
     std::int64_t m_here = 0;
     std::size_t m_done = 0;
@@ -92,13 +94,16 @@ Status SessionsCopy::choose() {
         here = std::move(*list);
     }
     for (auto session = there->rbegin(); session != there->rend(); ++session) {
-        if (std::ranges::any_of(here, [&](const SessionSummary& one) { return same(one, *session); }))
+        const auto known = std::ranges::find_if(here, [&](const SessionSummary& one) { return same(one, *session); });
+        if (known != here.end()) {
             ++m_here;
-        else if (session->state == RunState::Preparing || session->state == RunState::Running || session->state == RunState::Paused)
+            m_numbers[session->id] = known->id;
+        } else if (session->state == RunState::Preparing || session->state == RunState::Running || session->state == RunState::Paused) {
             m_left.push_back(fmt::format("Session {} (\"{}\") is still being recorded there; import the file again when it has ended.", session->id,
                                          session->name));
-        else
+        } else {
             m_chosen.push_back(std::move(*session));
+        }
     }
     return {};
 }
@@ -148,6 +153,12 @@ Status SessionsCopy::copy(const SessionSummary& session, const std::string& name
     const auto count = m_reader->eventCount(session.id);
     if (!count) return count.error();
     if (!name.empty()) info->name = name;
+    // Sessions have numbers of their own here.
+    if (info->goesOnWith > 0) {
+        const auto begun = m_numbers.find(info->goesOnWith);
+        if (begun == m_numbers.end() && info->resumedFrom.empty()) info->resumedFrom = fmt::format("session {} of another file", info->goesOnWith);
+        info->goesOnWith = begun == m_numbers.end() ? 0 : begun->second;
+    }
     auto store = ImportStore::open(m_database, *info);
     if (!store) return store.error();
     const std::int64_t steps = m_summary.steps;
@@ -159,6 +170,7 @@ Status SessionsCopy::copy(const SessionSummary& session, const std::string& name
         return done;
     }
     m_summary.session = (*store)->session();
+    m_numbers[session.id] = m_summary.session;
     ++m_summary.sessions;
     return {};
 }

@@ -20,8 +20,10 @@ void fields(auto& io, Like<SessionInfo> auto& i) {
     io("validation_tokens", i.validationTokens);
     io("first_step", i.firstStep);
     io("resumed_from", i.resumedFrom);
+    io("goes_on_with", i.goesOnWith);
     io("workers", i.workers);
     io("link", i.link);
+    io("predicted_bytes", i.predictedBytes);
 }
 
 void fields(auto& io, Like<Error> auto& e) {

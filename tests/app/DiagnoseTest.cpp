@@ -98,6 +98,35 @@ TEST_F(Diagnose, ItsEstimateIsKeptWithTheNextRunOfTheseSettingsAndHeldAgainstWha
     EXPECT_THAT(kept["log"].dump(), testing::AllOf(testing::HasSubstr("Expected to take"), testing::HasSubstr("Foretold: ")));
 }
 
+TEST_F(Diagnose, WhatWasForetoldOfTimeAndMemoryStandsBesideWhatWasMeasuredWithTheError) {
+    const Json first = answer({"--steps", "400"});
+    const Json& timed = first["memory"];
+    EXPECT_GT(timed["timed_peak_bytes"].get<double>(), 0);
+    EXPECT_NEAR(timed["error"].get<double>(), timed["timed_peak_bytes"].get<double>() / first["bench"]["predicted_bytes"].get<double>() - 1, 1e-9);
+    EXPECT_TRUE(first["foretold"]["runs"].empty());
+    const Json ran = train({"--steps", "400"});
+    const Json kept = session(1);
+    const Json& memory = kept["memory_forecast"];
+    ASSERT_TRUE(memory.is_object()) << kept;
+    EXPECT_GT(memory["predicted_bytes"].get<double>(), 0);
+    EXPECT_NEAR(memory["error"].get<double>(), memory["peak_bytes"].get<double>() / memory["predicted_bytes"].get<double>() - 1, 1e-9);
+    EXPECT_THAT(cli({"sessions", "show", "1", "--db", database()}).out,
+                testing::AllOf(testing::HasSubstr(" checkpoints took "), testing::HasSubstr("foretold for tensors; the most at a time was")));
+    // Of runs like the one that is asked of, and of the one that is named.
+    for (const Json& told :
+         {answer({"--time-steps", "0"}), lastLine(cli({"diagnose", "--session", "1", "--db", database(), "--time-steps", "0", "--json"}))}) {
+        ASSERT_EQ(told["foretold"]["runs"].size(), 1u) << told;
+        const Json& run = told["foretold"]["runs"][0];
+        EXPECT_EQ(run["session"], 1);
+        EXPECT_EQ(run["forecast"], ran["forecast"]);
+        EXPECT_EQ(run["memory"], memory);
+    }
+    EXPECT_TRUE(answer({"--time-steps", "0", "--set", "width=32"})["foretold"]["runs"].empty()) << "another model";
+    EXPECT_THAT(cli(words({"--time-steps", "0"})).out,
+                testing::AllOf(testing::HasSubstr("Foretold   session 1: about"), testing::HasSubstr(" checkpoints took "),
+                               testing::HasSubstr("foretold for tensors; the most at a time was")));
+}
+
 TEST_F(Diagnose, ARunIsForecastFromTheLastOneLikeIt) {
     EXPECT_TRUE(train({"--steps", "30"})["forecast"].is_null());
     const Json second = train({"--steps", "60", "--set", "lr=0.01"});

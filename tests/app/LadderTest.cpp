@@ -164,6 +164,7 @@ TEST_F(LadderCli, AfterAKillTheRungsThatWereDecidedAreKeptAndTheOthersGoOn) {
     EXPECT_THAT(cli({"report", "2", "--db", database()}).out, testing::HasSubstr("have their pairs there"));
     for (const auto& row : said["rows"]) EXPECT_EQ(row["state"], "measured") << row;
     EXPECT_EQ(session(said["session"])["resumed_from"], "session 1");
+    EXPECT_EQ(session(said["session"])["goes_on_with"], 1);
     expectRefused(cli({"ladder", "--resume", "1", "--db", database(), "--pairs"}), {"--resume"}, kBadInput);
 }
 

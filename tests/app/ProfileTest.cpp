@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "core/events/Event.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
@@ -109,6 +110,21 @@ TEST_F(Profile, CountsAllocationsAndSamplesThatCouldNotBeKept) {
     EXPECT_THAT(table, HasSubstr("1 slices were lost"));
     EXPECT_THAT(table, HasSubstr("20 allocations were lost or invalid"));
     EXPECT_THAT(table, HasSubstr("300 samples of counters were lost or invalid"));
+}
+
+TEST_F(Profile, SaysWhatIsNotRecordedOfStepsThatWereKeptAsTheSlowest) {
+    {
+        auto recorder = stepscope::Recorder::open({.path = database()}, stepscope::SessionInfo());
+        ASSERT_TRUE(recorder) << recorder.error().sentence;
+        stepscope::SliceBlock operations{.thread = {.process = 1, .thread = 2}, .strings = {"", "aten::mm"}};
+        operations.slices = {{.start = 10, .duration = 5, .name = 1}};
+        (*recorder)->publishChunk(std::make_shared<const stepscope::Chunk>(stepscope::encodeSlices(operations)));
+        (*recorder)->publish(stepscope::CaptureDone{.step = 3, .at = {20}, .firstStep = 3, .steps = 1});
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    EXPECT_THAT(rows()["notes"].dump(), HasSubstr("These steps were kept as the slowest"));
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr("operations alone are recorded: memory"));
+    EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("kept as the slowest"));
 }
 
 TEST_F(Profile, KnowsOfEveryOperationOfOurOwnWhatItMovesAndInWhatTypeItMultiplies) {

@@ -137,6 +137,20 @@ TEST_F(StoredCapturesOf, SayWhatEachLevelOfObservingCostTheRun) {
     EXPECT_TRUE(std::isnan(storedCaptures(path, 1)->captures[1].cost)) << "a switch was flipped among its steps";
 }
 
+TEST(SlowestAmong, TellsWhetherStepsThatWereKeptAsTheSlowestAreAllThereIsInARange) {
+    const auto capture = [](std::int64_t from, std::int64_t until, bool slowest, std::int64_t others = 0) {
+        return StoredCapture{.records = 10 + others, .slices = 10, .from = {from}, .until = {until}, .ofSlowest = slowest};
+    };
+    const std::vector<StoredCapture> all{capture(0, 10, false, 5), capture(20, 30, true), capture(40, 50, true, 5)};
+    EXPECT_EQ(slowestAmong({}), SlowestSteps::None);
+    EXPECT_EQ(slowestAmong(all), SlowestSteps::Some);
+    EXPECT_EQ(slowestAmong(all, 0, 20), SlowestSteps::None);
+    EXPECT_EQ(slowestAmong(all, 10, 40), SlowestSteps::All);
+    EXPECT_EQ(slowestAmong(all, 29, 41), SlowestSteps::Some);
+    EXPECT_EQ(slowestAmong(all, 40, 50), SlowestSteps::None) << "an old one that holds more than operations was asked for";
+    EXPECT_EQ(slowestAmong(all, 60, 70), SlowestSteps::None);
+}
+
 TEST_F(StoredCapturesOf, AreRemovedOneByOneAndGiveTheirRoomBack) {
     recordThree();
     const auto before = size();

@@ -92,12 +92,12 @@ TEST(EarlierAnswers, OfAFileThatIsNotThereAreAnError) {
 
 // A ladder whose rung is told while it is measured and when it is; 0: it came to nothing.
 std::int64_t recordedLadder(const std::string& database, const std::string& question, std::int64_t startedUnixMs, double total,
-                            const std::string& resumedFrom = {}) {
+                            std::int64_t goesOnWith = 0) {
     SessionInfo info;
     info.kind = SessionKind::Ladder;
     info.name = "a ladder";
     info.startedUnixMs = startedUnixMs;
-    info.resumedFrom = resumedFrom;
+    info.goesOnWith = goesOnWith;
     auto recorder = Recorder::open({.path = database}, info).value();
     recorder->publish(StudyBegan{.at = {1}, .kind = "ladder", .config = "{}", .question = question});
     StudyRow row{.at = {2}, .row = 1, .role = study::kRung, .state = study::kRunning, .name = "a rung", .ratio = 9};
@@ -138,7 +138,7 @@ TEST(EarlierStudies, OneThatAnotherWentOnWithIsNotCountedBesideIt) {
     const TempFolder folder;
     const std::string database = folder.file("sessions.db");
     const auto begun = recordedLadder(database, "q", 1000, 1.5);
-    const auto whole = recordedLadder(database, "q", 2000, 2, "session " + std::to_string(begun));
+    const auto whole = recordedLadder(database, "q", 2000, 2, begun);
     EXPECT_TRUE(earlierStudies(database, "q", whole).value().empty()) << "its rows are the whole one's own";
     const auto studies = earlierStudies(database, "q").value();
     ASSERT_EQ(studies.size(), 1u);

@@ -66,6 +66,63 @@ TEST(Forecasts, OfASessionAreKeptWithWhatItTookAndGoWithIt) {
     EXPECT_FALSE(*forecastOfSession(path, 1));
 }
 
+// A run that says what it was expected to hold, held `peak` at the most and was timed as setting "x" at that time.
+std::int64_t foretoldSession(const std::string& path, std::int64_t atUnixMs, std::int64_t predicted, double peak, bool flipped = false) {
+    SessionInfo info = sampleInfo();
+    info.predictedBytes = predicted;
+    auto recorder = Recorder::open({.path = path}, info).value();
+    StepDone step = sampleStep(1);
+    step.peakBytes = peak / 2;
+    recorder->publish(step);
+    if (flipped) recorder->publish(SwitchApplied{.step = 1, .at = {1'500'000}, .id = "amp", .from = std::string("off"), .to = std::string("bf16")});
+    step = sampleStep(2);
+    step.peakBytes = peak;
+    recorder->publish(step);
+    EXPECT_TRUE(recorder->finish());
+    EXPECT_TRUE(storeTimedSteps(
+        path, {.setting = "x", .atUnixMs = atUnixMs, .session = recorder->session(), .steps = 500, .ms = 21, .lowMs = 20, .highMs = 22}));
+    return recorder->session();
+}
+
+TEST(Forecasts, TheMemoryOfARunStandsBesideTheMostThatItHeldInAnyStep) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    const auto session = foretoldSession(path, 10, 200, 206);
+    const auto run = foretoldRun(path, session).value();
+    EXPECT_EQ(run.session, session);
+    EXPECT_FALSE(run.time);
+    EXPECT_EQ(run.predictedBytes, 200);
+    EXPECT_EQ(run.peakBytes, 206);
+    EXPECT_NEAR(run.memoryError(), 0.03, 1e-12);
+    const auto flipped = foretoldRun(path, foretoldSession(path, 20, 200, 400, true)).value();
+    EXPECT_EQ(flipped.peakBytes, 400);
+    EXPECT_TRUE(std::isnan(flipped.memoryError())) << "it was not the run that was foretold";
+    const auto unsaid = foretoldRun(path, foretoldSession(path, 30, 0, 400)).value();
+    EXPECT_TRUE(std::isnan(unsaid.memoryError()));
+    const auto nobodyLooked = foretoldRun(path, foretoldSession(path, 40, 200, kUnknown)).value();
+    EXPECT_TRUE(std::isnan(nobodyLooked.memoryError()));
+    EXPECT_EQ(foretoldRun(path, 99).value().predictedBytes, 0);
+}
+
+TEST(Forecasts, RunsOfASettingComeNewestFirstWithoutThoseThatWereFlippedOrDeleted) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    EXPECT_TRUE(foretoldRuns(path, "x", 3).value().empty());
+    const auto first = foretoldSession(path, 10, 200, 206), second = foretoldSession(path, 20, 200, 190);
+    foretoldSession(path, 30, 200, 400, true);
+    const auto gone = foretoldSession(path, 40, 200, 201);
+    ASSERT_TRUE(deleteSession(path, gone));
+    ASSERT_TRUE(storeForecast(path, first, {.source = "5 timed steps", .seconds = 100, .low = 90, .high = 120, .measuredSeconds = 104}));
+    const auto runs = foretoldRuns(path, "x", 3).value();
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[0].session, second);
+    EXPECT_EQ(runs[1].session, first);
+    ASSERT_TRUE(runs[1].time);
+    EXPECT_EQ(runs[1].time->measuredSeconds, 104);
+    EXPECT_EQ(foretoldRuns(path, "x", 1).value().size(), 1u);
+    EXPECT_TRUE(foretoldRuns(path, "y", 3).value().empty());
+}
+
 TEST(Forecasts, APredictionIsFoundByItsQuestionAndOnlyIfItCameFirst) {
     const TempFolder folder;
     const auto path = folder.file("s.db");

@@ -100,8 +100,10 @@ TEST(RoundTrip, KeepsWhatDescribesTheSession) {
     EXPECT_EQ(stored->validationTokens, info.validationTokens);
     EXPECT_EQ(stored->firstStep, info.firstStep);
     EXPECT_EQ(stored->resumedFrom, info.resumedFrom);
+    EXPECT_EQ(stored->goesOnWith, info.goesOnWith);
     EXPECT_EQ(stored->workers, info.workers);
     EXPECT_EQ(stored->link, info.link);
+    EXPECT_EQ(stored->predictedBytes, info.predictedBytes);
 }
 
 TEST(RoundTrip, TakesWhatIsOnlyKnownLaterFromSessionStarted) {

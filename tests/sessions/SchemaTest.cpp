@@ -166,6 +166,52 @@ TEST(Schema, ARowOfALadderFromBeforeItsFieldsHasWhatItsSentenceSaidInThemAndKeep
     }
 }
 
+TEST(Schema, ALadderFromBeforeTheFieldHasTheSessionThatItsSentenceNamedInIt) {
+    struct Before {
+        std::string kind, from;
+        std::int64_t goesOnWith;
+        std::string now;  // of resumed_from
+    };
+    const std::vector<Before> all{
+        {"ladder", "session 3", 3, ""},
+        {"ladder", "session 41", 41, ""},
+        {"ladder", "", 0, ""},
+        // What is no such sentence is left alone.
+        {"ladder", "session 0", 0, "session 0"},
+        {"ladder", "session 03", 0, "session 03"},
+        {"ladder", "session 3 and more", 0, "session 3 and more"},
+        {"ladder", "session 99999999999999999999", 0, "session 99999999999999999999"},
+        {"ladder", "of session 3", 0, "of session 3"},
+        {"run", "session 3", 0, "session 3"},  // a checkpoint's folder may be called so
+    };
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    {
+        SQLite::Database before(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        migrate(before, migrations().first(20));
+        SQLite::Statement row(before,
+                              "INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters,"
+                              " train_tokens, validation_tokens, first_step, resumed_from, kind)"
+                              " VALUES (?1, 'old', '', '[]', 'finished', '', 0, '{}', '{}', 256, 1, 1, 1, 0, ?2, ?3)");
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            row.reset();
+            row.bind(1, static_cast<std::int64_t>(i + 1));
+            row.bind(2, all[i].from);
+            row.bind(3, all[i].kind);
+            row.exec();
+        }
+    }
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader.ok()) << reader.error().sentence;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto info = (*reader)->info(static_cast<std::int64_t>(i + 1));
+        ASSERT_TRUE(info.ok()) << info.error().sentence;
+        EXPECT_EQ(info->goesOnWith, all[i].goesOnWith) << all[i].from;
+        EXPECT_EQ(info->resumedFrom, all[i].now) << all[i].from;
+        EXPECT_EQ(resumedFromWords(*info), all[i].from) << "whoever reads it hears what was heard before";
+    }
+}
+
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {
     const TempFolder folder;
     const auto path = folder.file("s.db");

@@ -77,6 +77,8 @@ SessionInfo sampleInfo(const std::string& name) {
     info.validationTokens = 400'000;
     info.firstStep = 7;
     info.resumedFrom = "/checkpoints/7";
+    info.goesOnWith = 6;
+    info.predictedBytes = 140'000'000;
     info.workers = 3;
     info.link = {{4096, 0.000125}, {4 << 20, 0.25}};
     return info;

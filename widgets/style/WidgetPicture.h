@@ -4,10 +4,12 @@
 #include <QByteArray>
 #include <QString>
 #include <functional>
+#include <memory>
 
 #include "core/base/Result.h"
 
 class QImage;
+class QMimeData;
 class QPainter;
 class QWidget;
 
@@ -22,7 +24,11 @@ Result<void> writePicture(const QString& path, const QByteArray& bytes);
 // By the ending of the name: .png, at twice the pixels it has, or .svg. Whole or not at all.
 Result<void> saveWidgetPicture(QWidget& widget, const QString& path);
 
-// A menu at the right mouse button and the menu key that saves it; name: of the file that is suggested.
-void offerPicture(QWidget& widget, const QString& name);
+// For the clipboard: that picture, and the drawing as image/svg+xml: who pastes it takes which it can.
+std::unique_ptr<QMimeData> widgetClipboardData(QWidget& widget);
+
+// A menu at the right mouse button and the menu key that copies and saves it; name: of the file that is suggested. csv: what is drawn as rows
+// (CsvText.h), asked when somebody wants it; none: of that there is nothing to copy or to save.
+void offerPicture(QWidget& widget, const QString& name, std::function<QString()> csv = {});
 
 }  // namespace stepscope

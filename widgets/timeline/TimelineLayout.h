@@ -16,6 +16,7 @@ struct CounterSeries {
     QString name, unit;
     std::vector<std::pair<qint64, double>> points;  // by ns; a value holds until the next
     bool cut = false;                               // there was more than is kept
+    qint64 missing = 0;                             // samples that were lost or invalid, of this series or of others of its lane
 
     static constexpr std::size_t kMostPoints = 200'000;
     void add(qint64 ns, double value) {
@@ -28,7 +29,8 @@ struct CounterSeries {
     QString range() const {
         double most = 0;
         for (const auto& point : points) most = std::max(most, point.second);
-        const QString to = QString("to %1 %2").arg(most, 0, 'g', 3).arg(unit);
+        QString to = QString("to %1 %2").arg(most, 0, 'g', 3).arg(unit);
+        if (missing > 0) to += QString(", %1 missing").arg(missing);
         return cut ? QString("first %1 values only, %2").arg(kMostPoints).arg(to) : to;
     }
 };

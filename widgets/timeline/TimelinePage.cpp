@@ -152,6 +152,7 @@ void TimelinePage::setContent(TimelineContent content) {
     if (another) {
         m_flows.clear();
         m_lost.clear();
+        m_lostSamples.clear();
         m_told = false;
         tellNothing();
         m_place = TracePlace::before(m_view->content().lanes.begin);
@@ -172,6 +173,16 @@ void TimelinePage::setLosses(std::vector<TraceLoss> losses) {
         m_lost = QString("%1 slices were lost and %2 were invalid, and are not in it: a line at the upper edge of a lane marks where.")
                      .arg(count(lost), count(invalid));
     m_view->setLosses(std::move(losses));
+    showState();
+}
+
+void TimelinePage::setCounters(std::vector<CounterSeries> counters, qint64 missing) {
+    m_lostSamples.clear();
+    if (missing > 0)
+        m_lostSamples = missing == 1 ? QString("1 sample of counters was lost or invalid: the curve is without it.")
+                                     : QString("%1 samples of counters were lost or invalid: the curves are without them.")
+                                           .arg(QString::fromStdString(format::count(missing)));
+    m_view->setCounters(std::move(counters));
     showState();
 }
 
@@ -343,7 +354,7 @@ void TimelinePage::showState() {
     else if (!m_some)
         text = QString("No step of session %1 was captured. %2").arg(m_session).arg(how);
     else
-        text = m_lost;
+        text = (m_lost + ' ' + m_lostSamples).trimmed();
     m_sentence->setText(text);
     m_sentence->setVisible(!text.isEmpty());
 }

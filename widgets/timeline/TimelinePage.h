@@ -35,6 +35,8 @@ public:
     void setSlice(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows);
     void setSums(qint64 from, qint64 to, const RangeSums& sums);
     void setLosses(std::vector<TraceLoss> losses);  // slices of the content that could not be kept, and where
+    // Of the same content: lanes do not wait for them. missing: samples of them that could not be kept.
+    void setCounters(std::vector<CounterSeries> counters, qint64 missing);
     void addTiles(const std::vector<LodTilePtr>& tiles);
     void setFound(const std::optional<TraceSlice>& slice, bool forwards);
 
@@ -88,7 +90,7 @@ private:
     QSplitter *m_split, *m_outer;
     PaneStrip* m_panes;
     ShortcutsOverlay* m_keys;
-    QString m_problem, m_loading, m_lost;
+    QString m_problem, m_loading, m_lost, m_lostSamples;
     qint64 m_session = 0;
     bool m_some = false, m_ready = false, m_waiting = false;
     bool m_tells = false, m_told = false;  // the pane has facts; it had some of this content, and keeps its place from then on

@@ -9,11 +9,14 @@
 #include "app/cli/diagnose/LookOptions.h"
 #include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/diagnose/SpeedKey.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/events/Presets.h"
 
 namespace stepscope::cli {
 namespace {
+
+constexpr std::size_t kRunsTold = 3, kChangesTold = 12;  // the newest
 
 struct DiagnoseOptions {
     RunOptions run;
@@ -29,6 +32,18 @@ Result<RunConfig> settingsOf(const std::string& database, std::int64_t session) 
     if (!info) return info.error();
     if (!info->config) return makeError(ErrorCode::BadInput, fmt::format("Session {} has no settings of its own.", session));
     return storedConfig(std::move(*info->config), fmt::format("session {}", session));
+}
+
+// Of the session that is named; else of runs whose steps take as long as these. What cannot be read counts as nothing: the look itself needs no file.
+ToldBefore toldBefore(const std::string& database, const DiagnoseRequest& wanted, const Machine& machine) {
+    ToldBefore before;
+    if (wanted.session == 0) {
+        if (auto runs = foretoldRuns(database, speedKey(wanted.config, machine), kRunsTold)) before.runs = std::move(*runs);
+    } else if (auto run = foretoldRun(database, wanted.session)) {
+        before.runs.push_back(std::move(*run));
+    }
+    if (auto changes = measuredPredictions(database, kChangesTold)) before.changes = std::move(*changes);
+    return before;
 }
 
 // `ab` of these settings, as one line to which what is to be tested is added.
@@ -78,8 +93,9 @@ Result<ExitCode> diagnoseSettings(const DiagnoseOptions& options) {
             workbench->machine(), wanted, [&](const std::string& what) { status.say(what); }, cancelled);
     }();
     if (!found) return found.error();
+    const ToldBefore before = toldBefore(options.database.empty() ? defaultDatabasePath() : options.database, wanted, workbench->machine());
     const std::string test = testLineOf(options, *workbench, wanted.config);
-    print(options.json ? line(diagnoseJson(*found, test)) : diagnoseText(*found, test));
+    print(options.json ? line(diagnoseJson(*found, before, test)) : diagnoseText(*found, before, test));
     if (found->error) return *found->error;  // said once more, with its exit code
     return ExitCode::Ok;
 }

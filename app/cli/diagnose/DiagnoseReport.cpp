@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "app/cli/TrainReport.h"
 #include "app/cli/diagnose/BenchReport.h"
 #include "app/cli/diagnose/LookOptions.h"
 #include "app/cli/output/Output.h"
@@ -98,15 +100,55 @@ std::string dataText(const DataFacts& data) {
                        format::count(data.validationTokens), format::count(data.vocabulary), format::significant(data.epochs));
 }
 
+// Of the steps that were timed, beside what was predicted of exactly those: 0.03: 3 % more.
+double memoryError(const Diagnosis& found) {
+    if (!found.timing || found.timing->memory.tensors.count <= 0) return kUnknown;
+    return found.timing->peakBytes / static_cast<double>(found.timing->memory.tensors.count) - 1;
+}
+
 std::string memoryText(const Diagnosis& found) {
     const Workbench::Estimate& memory = found.memory;
     if (memory.total.count == 0) return "";
-    return fmt::format(
+    std::string text = fmt::format(
         "Model      {} parameters: {} layers, {} heads, {} wide\nMemory     {} predicted of {} available: {}\n           the largest micro-batch "
         "that leaves "
         "a tenth free: {} sequences\n",
         format::count(memory.parameters), found.config.layers, found.config.heads, found.config.width, format::bytes(memory.total),
         format::bytes(memory.available), memory.parts, format::count(found.batchThatFits));
+    const double error = memoryError(found);
+    if (std::isfinite(error))
+        text += fmt::format("           the timed steps held {} of tensors at the most; {} were foretold: {}\n",
+                            format::bytes({static_cast<std::int64_t>(std::min(found.timing->peakBytes, 9e18))}),
+                            format::bytes(found.timing->memory.tensors), offWords(1 + error));
+    return text;
+}
+
+std::string toldText(const ToldBefore& before) {
+    std::string text;
+    const auto add = [&](const std::string& words) { text += fmt::format("{} {}\n", text.empty() ? "Foretold  " : "          ", words); };
+    for (const ForetoldRun& run : before.runs) {
+        const std::string place = fmt::format("session {}: ", run.session);
+        if (run.time) add(place + forecastBesideOutcome(*run.time));
+        if (const std::string memory = memoryOutcome(run); !memory.empty()) add(place + memory);
+    }
+    for (const auto& [foretold, answer] : before.changes)
+        add(fmt::format("{}: ×{:.2f} as fast foretold, ×{:.2f} measured in session {}, {}", foretold.setting, foretold.ratio, answer.judged.ratio,
+                        answer.session, offWords(answer.judged.ratio / foretold.ratio)));
+    return text;
+}
+
+Json toldJson(const ToldBefore& before) {
+    Json runs = Json::array(), changes = Json::array();
+    for (const ForetoldRun& run : before.runs)
+        runs.push_back({{"session", run.session}, {"forecast", forecastJson(run.time)}, {"memory", memoryForecastJson(run)}});
+    for (const auto& [foretold, answer] : before.changes)
+        changes.push_back({{"setting", foretold.setting},
+                           {"ratio", number(foretold.ratio)},
+                           {"measured_ratio", number(answer.judged.ratio)},
+                           {"error", number(answer.judged.ratio / foretold.ratio - 1)},
+                           {"verdict", answer.judged.outcome},
+                           {"experiment", answer.session}});
+    return {{"runs", std::move(runs)}, {"changes", std::move(changes)}};
 }
 
 std::string timeText(const Diagnosis& found) {
@@ -152,7 +194,7 @@ Json estimateJson(const std::optional<TimeEstimate>& estimate) {
             {"disturbed", estimate->disturbed.empty() ? Json(nullptr) : Json(estimate->disturbed)}};
 }
 
-Json diagnoseJson(const Diagnosis& found, const std::string& testLine) {
+Json diagnoseJson(const Diagnosis& found, const ToldBefore& before, const std::string& testLine) {
     const Workbench::Estimate& memory = found.memory;
     const DataFacts& data = found.data;
     return {{"machine", machineJson(found.machine)},
@@ -181,12 +223,15 @@ Json diagnoseJson(const Diagnosis& found, const std::string& testLine) {
               {"activations", memory.activations.count},
               {"logits", memory.logits.count},
               {"fits", memory.tensors.count > 0 && memory.tensors <= memory.available},
-              {"batch_that_fits", found.batchThatFits}}},
+              {"batch_that_fits", found.batchThatFits},
+              {"timed_peak_bytes", found.timing ? number(found.timing->peakBytes) : Json(nullptr)},
+              {"error", number(memoryError(found))}}},
             {"switches", switchesJson(found)},
             {"problems", found.problems},
             {"runs", !found.error},
             {"error", found.error ? toJson(*found.error) : Json(nullptr)},
             {"estimate", estimateJson(found.estimate)},
+            {"foretold", toldJson(before)},
             {"bench", found.timing ? benchJson(*found.timing, found.peaks) : Json(nullptr)},
             {"peaks",
              {{"float32_flop_per_s", number(found.peaks.float32)},
@@ -198,8 +243,8 @@ Json diagnoseJson(const Diagnosis& found, const std::string& testLine) {
             {"settings", toJson(found.config)}};
 }
 
-std::string diagnoseText(const Diagnosis& found, const std::string& testLine) {
-    std::string text = machineText(found) + dataText(found.data) + memoryText(found) + timeText(found);
+std::string diagnoseText(const Diagnosis& found, const ToldBefore& before, const std::string& testLine) {
+    std::string text = machineText(found) + dataText(found.data) + memoryText(found) + timeText(found) + toldText(before);
     Table table({{"SWITCH"}, {"CANNOT BE USED HERE"}, {"WHY"}});
     int refused = 0;
     for (const SwitchInfo& entry : found.switches) {

@@ -361,10 +361,12 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         if (!roof) return roof.error();
         beside.roof = std::move(*roof);
     }
+    std::string slowest;  // what is not recorded of steps that were kept as such
     if (known->kind == SessionKind::Run) {
         const auto stored = storedCaptures(options.path(), session);
         if (!stored) return stored.error();
         beside.levels = stored->levels;
+        slowest = slowestSentence(slowestAmong(stored->captures));
     }
     // Who took memory is known by operation only, and so is what was counted.
     OperationMemory& memory = beside.memory;
@@ -400,8 +402,9 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         if (!memory.known() && !moved) rows = summary.rows(*by, SummarySort::Self);
     }
     if (options.limit > 0 && rows.size() > static_cast<std::size_t>(options.limit)) rows.resize(static_cast<std::size_t>(options.limit));
-    const auto notes = captureNotes(**reader, session);
+    auto notes = captureNotes(**reader, session);
     if (!notes) return notes.error();
+    if (!slowest.empty()) notes->push_back(std::move(slowest));
     // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
         if (*sort == SummarySort::Memory) beside.sorted = launched.front().moved() > 0 ? kByMovedOfKernels : kByTotal;

@@ -26,7 +26,7 @@ struct Shown {
     SessionInfo info;
     SessionPoints points;
     std::vector<MeasuredFlip> flips;
-    std::optional<StoredForecast> forecast;
+    ForetoldRun foretold;
     StoredCaptures captures;
 };
 
@@ -86,7 +86,9 @@ std::string capturesText(const Shown& s) {
 
 Json asJson(const Shown& s) {
     Json all = toJson(s.summary);
-    all["resumed_from"] = s.info.resumedFrom.empty() ? Json(nullptr) : Json(s.info.resumedFrom);
+    const std::string from = resumedFromWords(s.info);
+    all["resumed_from"] = from.empty() ? Json(nullptr) : Json(from);
+    all["goes_on_with"] = s.info.goesOnWith > 0 ? Json(s.info.goesOnWith) : Json(nullptr);
     all["first_step"] = s.info.firstStep;
     all["workers"] = s.info.workers > 0 ? Json(s.info.workers) : Json(nullptr);
     all["vocabulary"] = s.info.vocabulary;
@@ -114,7 +116,8 @@ Json asJson(const Shown& s) {
                       {"ms_per_step_median", number(s.summary.msPerStepMedian)},
                       {"tokens_per_s", number(s.summary.tokensPerSecond)}};
     if (s.points.waitedMsPerStep() > 0) all["summary"]["waiting_ms_per_step"] = number(s.points.waitedMsPerStep());
-    all["forecast"] = forecastJson(s.forecast);
+    all["forecast"] = forecastJson(s.foretold.time);
+    all["memory_forecast"] = memoryForecastJson(s.foretold);
     return all;
 }
 
@@ -145,7 +148,7 @@ std::string asText(const Shown& s) {
     facts.add({"started", word(isoTime(s.summary.startedUnixMs))});
     if (!s.summary.tags.empty()) facts.add({"tags", fmt::format("{}", fmt::join(s.summary.tags, ", "))});
     if (!s.summary.notes.empty()) facts.add({"notes", s.summary.notes});
-    if (!s.info.resumedFrom.empty()) facts.add({"resumed from", s.info.resumedFrom});
+    if (const std::string from = resumedFromWords(s.info); !from.empty()) facts.add({"resumed from", from});
     if (s.info.workers > 1) facts.add({"workers", format::count(s.info.workers)});
     facts.add({"steps", stepsText(s.summary)});
     facts.add({"last loss", format::significant(s.summary.lossLast, 5)});
@@ -154,7 +157,8 @@ std::string asText(const Shown& s) {
     if (s.points.waitedMsPerStep() > 0)
         facts.add({"waiting", fmt::format("{} of a step on average, for other workers", format::milliseconds(s.points.waitedMsPerStep()))});
     facts.add({"speed", format::rate(s.summary.tokensPerSecond, "tok/s")});
-    if (s.forecast) facts.add({"foretold", std::isfinite(s.forecast->measuredSeconds) ? forecastOutcome(*s.forecast) : forecastWords(*s.forecast)});
+    if (s.foretold.time) facts.add({"foretold", forecastBesideOutcome(*s.foretold.time)});
+    if (const std::string memory = memoryOutcome(s.foretold); !memory.empty()) facts.add({"memory", memory});
     facts.add({"parameters", format::count(s.info.parameters)});
     facts.add({"tokens", fmt::format("{} training, {} validation", format::count(s.info.trainTokens), format::count(s.info.validationTokens))});
     if (s.info.machine) {
@@ -202,11 +206,11 @@ Result<Shown> readShown(const std::string& database, const std::string& idText) 
     if (!points) return points.error();
     auto flips = measuredFlipsOf(path, *id);
     if (!flips) return flips.error();
-    auto forecast = forecastOfSession(path, *id);
-    if (!forecast) return forecast.error();
+    auto foretold = foretoldRun(path, *id);
+    if (!foretold) return foretold.error();
     auto captures = storedCaptures(path, *id);
     if (!captures) return captures.error();
-    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips), std::move(*forecast), std::move(*captures)};
+    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips), std::move(*foretold), std::move(*captures)};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/workbench/diagnose/RoofChoice.h"
 #include "core/analysis/panes/RangePanes.h"
+#include "sessions/Captures.h"
 #include "sessions/DeviceShapes.h"
 #include "sessions/Samples.h"
 #include "sessions/SessionTrace.h"
@@ -44,6 +45,7 @@ struct PanesWiring::Opened {
     std::unique_ptr<SessionTrace> trace;
     std::unique_ptr<PanesReader> reader;
     QString note, counterNote;
+    std::vector<StoredCapture> captures;
     SessionInfo info;
     std::map<std::int64_t, GpuShape> shapes;
     OperationCounters counters;
@@ -151,6 +153,9 @@ void PanesWiring::read() {
                 auto about = counterNote(**stored, wanted.session);
                 if (!about) return about.error();
                 opened->counterNote = QString::fromStdString(*about);
+                auto captures = storedCaptures(m_database, wanted.session);
+                if (!captures) return captures.error();
+                opened->captures = std::move(captures->captures);
                 auto info = (*stored)->info(wanted.session);
                 if (!info) return info.error();
                 opened->info = std::move(*info);
@@ -171,10 +176,14 @@ void PanesWiring::read() {
             }
             auto panes = opened->reader->read(wanted.from, wanted.to);
             if (!panes) return panes.error();
+            panes->turnFlame();
             view.panes = std::make_shared<const RangePanes>(std::move(*panes));
             view.note = opened->note;
             view.counterNote = opened->counterNote;
             view.counters = opened->counters;
+            const SlowestSteps among = slowestAmong(opened->captures, view.panes->from, view.panes->to);
+            view.slowest = QString::fromStdString(slowestSentence(among));
+            view.onlySlowest = among == SlowestSteps::All;
             if (!opened->predicted && workbench != nullptr) opened->predicted = predictedMemory(opened->info, *workbench);
             if (opened->predicted) {
                 view.predictedMemory = opened->predicted->kinds;

@@ -157,13 +157,13 @@ void TimelineWiring::open() {
 // On a thread of their own, as lanes and tiles do not wait for them: a long run was measured for long, and queues are told by every slice.
 void TimelineWiring::readCounters(std::int64_t session, const TraceLanes& lanes) {
     m_counting.post([this, number = m_reading.load(), session, lanes] {
-        std::vector<CounterSeries> counters;
+        TraceCounters counters;
         const Status done = traceCounters(
             m_database, session, lanes, [&] { return number == m_reading; }, counters);
         answer(this, [this, number, done, counters = std::move(counters)]() mutable {
             if (number != m_reading) return;
             if (done)
-                m_panels.page.view().setCounters(std::move(counters));
+                m_panels.page.setCounters(std::move(counters.series), counters.missing);
             else
                 m_panels.page.setUnread(QString::fromStdString(done.error().sentence));
             readLosses();

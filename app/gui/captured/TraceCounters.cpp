@@ -36,11 +36,17 @@ Status deviceCounters(SessionReader& reader, std::int64_t session, std::vector<C
     return {};
 }
 
-Status sampleCounters(SessionReader& reader, std::int64_t session, const std::function<bool()>& goesOn, std::vector<CounterSeries>& into) {
+Status sampleCounters(SessionReader& reader, std::int64_t session, const std::function<bool()>& goesOn, TraceCounters& counters) {
+    std::vector<CounterSeries>& into = counters.series;
     std::map<std::pair<std::int64_t, std::string>, std::size_t> places;
-    return forEachSampleBlock(reader, session, [&](const SampleBlock& block) -> Status {
+    std::map<std::int64_t, std::int64_t> missing;  // of a lane
+    const auto done = forEachSampleBlock(reader, session, [&](const SampleBlock& block) -> Status {
         if (!goesOn()) return nobodyWaits();
         if (block.name == kCountedOperations) return {};  // sums, not a course
+        if (const std::int64_t here = cappedSum(block.lost, block.invalid); here > 0) {
+            missing[block.lane] = cappedSum(missing[block.lane], here);
+            counters.missing = cappedSum(counters.missing, here);
+        }
         for (const Sample& sample : block.samples) {
             const SampleSeries& series = block.series[sample.series];
             const auto [found, added] = places.try_emplace({block.lane, series.name}, into.size());
@@ -49,6 +55,10 @@ Status sampleCounters(SessionReader& reader, std::int64_t session, const std::fu
         }
         return {};
     });
+    // Of which series they were nobody knows: each of the lane may lack them.
+    for (const auto& [place, index] : places)
+        if (const auto found = missing.find(place.first); found != missing.end()) into[index].missing = found->second;
+    return done;
 }
 
 // How many works of each stream were launched and had not begun. Each slice is read for it, so of captures that are too large for that there is none.
@@ -83,12 +93,12 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
 }  // namespace
 
 Status traceCounters(const std::string& database, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
-                     std::vector<CounterSeries>& into) {
+                     TraceCounters& into) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
-    if (auto read = deviceCounters(**reader, session, into); !read) return read;
+    if (auto read = deviceCounters(**reader, session, into.series); !read) return read;
     if (auto read = sampleCounters(**reader, session, goesOn, into); !read) return read;
-    return queueCounters(**reader, session, lanes, goesOn, into);
+    return queueCounters(**reader, session, lanes, goesOn, into.series);
 }
 
 }  // namespace stepscope

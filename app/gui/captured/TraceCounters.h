@@ -12,8 +12,13 @@
 
 namespace stepscope {
 
+struct TraceCounters {
+    std::vector<CounterSeries> series;
+    std::int64_t missing = 0;  // samples of them that were lost or invalid, of series too of which not one was kept
+};
+
 // Appends the series to `into`. ErrorCode::Cancelled where `goesOn` is false.
 Status traceCounters(const std::string& database, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
-                     std::vector<CounterSeries>& into);
+                     TraceCounters& into);
 
 }  // namespace stepscope

@@ -109,7 +109,7 @@ void LiveFeed::take(const Event& event) {
         }
     }
     const bool question = isQuestion(event);
-    if (auto line = logSentence(event, startOf(event)); line && !question) m_lines.push_back(std::move(*line));
+    if (auto line = logSentence(event, startOf(event), m_history.get()); line && !question) m_lines.push_back(std::move(*line));
     tell(event);
 }
 

@@ -6,7 +6,9 @@
 
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/analysis/RunHistory.h"
 #include "core/analysis/captures/CaptureSentence.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
@@ -73,7 +75,7 @@ Line stateLine(const StateChanged& event) {
     return {};
 }
 
-Line lineOf(const Event& event) {
+Line lineOf(const Event& event, const RunHistory* history) {
     return std::visit(
         Visitor{
             [](const SessionStarted& e) {
@@ -112,8 +114,9 @@ Line lineOf(const Event& event) {
                 return Line{LogLevel::Info, sidesText(e), e.step, e.at};
             },
             [](const BlockDone&) { return Line{}; },
-            [](const ExperimentJudged& e) {
-                return e.over ? Line{LogLevel::Info, judgedSentence(e), e.step, e.at} : Line{};
+            [history](const ExperimentJudged& e) {
+                if (!e.over) return Line{};
+                return Line{LogLevel::Info, history != nullptr ? history->saidOf(e) : judgedSentence(e), e.step, e.at};
             },
             [](const StudyBegan&) { return Line{}; },
             [](const StudyRow&) { return Line{}; },
@@ -129,19 +132,21 @@ std::optional<LogEntry> entryOf(const Line& line, std::int64_t startedUnixMs) {
 
 }  // namespace
 
-std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs) {
-    return entryOf(lineOf(event), startedUnixMs);
+std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs, const RunHistory* history) {
+    return entryOf(lineOf(event, history), startedUnixMs);
 }
 
 std::optional<LogEntry> ExperimentSentences::of(const Event& event, std::int64_t startedUnixMs) {
     if (const auto* began = std::get_if<ExperimentBegan>(&event)) {
         m_told.reset();
         m_delta = began->delta;
+        const auto turns = turnsOf(began->configA, began->configB);
+        m_sides = turns ? sidesOfTurns(turns->id, toString(turns->from), toString(turns->to)) : sidesOfTurns({}, {}, {});
     }
     const auto* judged = std::get_if<ExperimentJudged>(&event);
     if (judged == nullptr || !judged->over) return logSentence(event, startedUnixMs);
     const auto before = std::exchange(m_told, judged->why);
-    Line line{LogLevel::Info, judgedSentence(*judged, m_delta), judged->step, judged->at};
+    Line line{LogLevel::Info, judgedSentence(*judged, m_delta, m_sides), judged->step, judged->at};
     if (before && judged->why.starts_with(*before)) {
         line.text = judged->why.substr(before->size());
         line.text.erase(0, line.text.find_first_not_of(' '));

@@ -9,9 +9,10 @@
 namespace stepscope {
 
 struct Event;
+class RunHistory;
 
-// startedUnixMs: the session's start, to which the event's time is added.
-std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs);
+// startedUnixMs: the session's start, to which the event's time is added. history: of the run, the event in it, which knows what took turns.
+std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs, const RunHistory* history = nullptr);
 
 // The same of experiments, one after the other: a verdict is told when it stands. Where it comes again with what was found beside it, that alone is.
 class ExperimentSentences {
@@ -21,6 +22,7 @@ public:
 private:
     std::optional<std::string> m_told;  // why, with the verdict
     double m_delta = 0.01;              // of the experiment
+    std::string m_sides = "B beside A";
 };
 
 }  // namespace stepscope

@@ -43,12 +43,28 @@ std::string forecastWords(const StoredForecast& forecast) {
                        forecast.source);
 }
 
+std::string offWords(double ratio) {
+    if (std::fabs(ratio - 1) < 0.005) return "as foretold";
+    return fmt::format("{} {}", format::percent(std::fabs(ratio - 1)), ratio > 1 ? "more" : "less");
+}
+
+std::string memoryOutcome(const ForetoldRun& run) {
+    if (run.predictedBytes <= 0) return "";
+    std::string words = format::bytes({run.predictedBytes}) + " foretold for tensors";
+    if (!std::isfinite(run.peakBytes)) return words;
+    words += fmt::format("; the most at a time was {}, ", format::bytes({static_cast<std::int64_t>(std::min(run.peakBytes, 9e18))}));
+    return words + (run.asBegun ? offWords(1 + run.memoryError()) : "but the settings did not stay those that it was foretold of");
+}
+
+std::string forecastBesideOutcome(const StoredForecast& forecast) {
+    const std::string words = forecastWords(forecast);
+    if (!std::isfinite(forecast.measuredSeconds)) return words;
+    return fmt::format("{}; steps, validations and checkpoints took {}, {}", words, clockTime(forecast.measuredSeconds),
+                       offWords(forecast.measuredSeconds / forecast.seconds));
+}
+
 std::string forecastOutcome(const StoredForecast& forecast) {
-    const double ratio = forecast.measuredSeconds / forecast.seconds;
-    const std::string off =
-        std::fabs(ratio - 1) < 0.005 ? "as foretold" : fmt::format("{} {}", format::percent(std::fabs(ratio - 1)), ratio > 1 ? "more" : "less");
-    return fmt::format("Foretold: {}; steps, validations and checkpoints took {}, {}.", forecastWords(forecast), clockTime(forecast.measuredSeconds),
-                       off);
+    return fmt::format("Foretold: {}.", forecastBesideOutcome(forecast));
 }
 
 void keepTimedSteps(const std::string& database, const StepsTiming& timing, const Machine& machine) {

@@ -27,8 +27,14 @@ StoredForecast forecastFrom(const TimedSteps& timed, const RunPlan& plan, std::i
 
 // "about 02:11, between 02:05 and 02:20, from 5 timed steps".
 std::string forecastWords(const StoredForecast& forecast);
+// "about 02:11, between 02:05 and 02:20, from 5 timed steps; steps, validations and checkpoints took 02:16, 4 % more"; the outcome where it is known.
+std::string forecastBesideOutcome(const StoredForecast& forecast);
 // "Foretold: about 02:11 (...); it took 02:16, 4 % more."
 std::string forecastOutcome(const StoredForecast& forecast);
+// "480 MB foretold for tensors; the most at a time was 495 MB, 3 % more"; what of it is known. Empty: nothing was foretold.
+std::string memoryOutcome(const ForetoldRun& run);
+// Of measured ÷ foretold: "3 % more", "as foretold".
+std::string offWords(double ratio);
 
 // Keeps what was timed, for forecasts to come; not what others disturbed, which would be taken for this machine's own. Where it cannot be kept the
 // next forecast lacks it, and nothing else.

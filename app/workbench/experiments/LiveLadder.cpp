@@ -22,7 +22,7 @@ LiveLadder::LiveLadder(LadderRequest request, LadderEngine engine, LadderCourse 
                  .name = request.name.empty() ? "ladder " + request.ladder.title : request.name,
                  .notes = request.notes,
                  .database = request.database,
-                 .resumedFrom = request.resumedFrom,
+                 .goesOnWith = request.goesOnWith,
                  .tags = request.tags,
                  .record = request.record,
                  .config = request.config,

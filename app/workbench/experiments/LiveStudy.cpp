@@ -101,7 +101,7 @@ Status LiveStudy::open(const SessionInfo& like) {
     info.parameters = like.parameters;
     info.trainTokens = like.trainTokens;
     info.validationTokens = like.validationTokens;
-    info.resumedFrom = m_session.resumedFrom;
+    info.goesOnWith = m_session.goesOnWith;
     std::int64_t number = 0;
     if (m_session.record) {
         auto recorder = openRecorder(m_session.database, info, m_tee, m_clock, m_stop);

@@ -25,7 +25,8 @@ public:
 protected:
     struct Session {  // how it is stored
         SessionKind kind = SessionKind::Ladder;
-        std::string name, notes, database, resumedFrom;
+        std::string name, notes, database;
+        std::int64_t goesOnWith = 0;  // an earlier session of the same ladder; 0: none
         std::vector<std::string> tags;
         bool record = true;
         RunConfig config;

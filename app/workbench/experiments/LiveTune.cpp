@@ -62,7 +62,7 @@ LiveTune::LiveTune(TuneRequest request, std::shared_ptr<const Registry> registry
                  .name = request.name.empty() ? "what is best here" : request.name,
                  .notes = request.notes,
                  .database = request.database,
-                 .resumedFrom = {},
+                 .goesOnWith = 0,
                  .tags = request.tags,
                  .record = request.record,
                  .config = request.config,

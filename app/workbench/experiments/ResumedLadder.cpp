@@ -77,7 +77,7 @@ Result<LadderRequest> resumedLadder(const std::string& chosen, std::int64_t sess
     request.name = summary->name;
     request.notes = summary->notes;
     request.tags = summary->tags;
-    request.resumedFrom = fmt::format("session {}", session);
+    request.goesOnWith = session;
     request.kept = keptRows(history.rows(), session, versionsOf(*info->machine), versionsOf(machine));
     return request;
 }

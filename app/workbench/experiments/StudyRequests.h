@@ -24,8 +24,8 @@ struct LadderRequest {
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
     bool record = true;
-    std::string resumedFrom;     // "session 3": where `kept` comes from
-    std::vector<StudyRow> kept;  // rows that were measured there
+    std::int64_t goesOnWith = 0;  // the session that `kept` comes from; 0: none
+    std::vector<StudyRow> kept;   // rows that were measured there
 };
 
 struct TuneRequest {

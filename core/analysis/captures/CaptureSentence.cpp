@@ -25,4 +25,12 @@ std::string captureSentence(const CaptureDone& capture) {
     return text + ".";
 }
 
+std::string slowestSentence(SlowestSteps among) {
+    if (among == SlowestSteps::None) return "";
+    return fmt::format(
+        "{} were kept as the slowest, of which operations alone are recorded: memory, the processor's counters and, of a run on a GPU, "
+        "kernels are in captures of steps that are asked for.",
+        among == SlowestSteps::All ? "These steps" : "Some of these steps");
+}
+
 }  // namespace stepscope

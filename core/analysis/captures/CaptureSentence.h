@@ -1,4 +1,5 @@
-// What a log says of captured steps: how many operations a step ran, and where most time went. Used by the window and the command line.
+// What a log says of captured steps: how many operations a step ran, and where most time went; and what captures of the slowest steps do not hold.
+// Used by the window and the command line.
 #pragma once
 #include <string>
 
@@ -7,5 +8,9 @@
 namespace stepscope {
 
 std::string captureSentence(const CaptureDone& capture);
+
+// How many of some captures were kept because their steps were slow (core/train/SlowestCapture.h): those hold operations alone.
+enum class SlowestSteps { None, Some, All };
+std::string slowestSentence(SlowestSteps among);  // empty for none
 
 }  // namespace stepscope

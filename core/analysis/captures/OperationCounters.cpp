@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/trace/Lod.h"
+
 namespace stepscope {
 namespace {
 
@@ -13,6 +15,7 @@ enum Place { kCycles, kInstructions, kFetched, kStalled, kTime };
 
 void OperationCounters::add(const SampleBlock& block) {
     if (block.name != kCountedOperations) return;
+    m_missing = cappedSum(m_missing, cappedSum(block.lost, block.invalid));
     for (const Sample& sample : block.samples) {
         const SampleSeries& series = block.series[sample.series];
         const auto unit = std::ranges::find(kUnits, series.unit);

@@ -2,6 +2,7 @@
 // session, on the threads that ran each. `profile` and the pane Operations show it beside OperationSummary. Blocks are added in any order.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,12 +23,14 @@ public:
     void add(const SampleBlock& block);  // of any samples; others are passed over
     bool known() const { return !m_sums.empty(); }
     CountedOperation of(const std::string& operation) const;
+    std::int64_t missing() const { return m_missing; }  // sums that were lost or invalid
 
 private:
     struct Sum {
         std::array<std::optional<double>, 5> values;
     };
     KeyedMap<std::string, Sum> m_sums;
+    std::int64_t m_missing = 0;
 };
 
 }  // namespace stepscope

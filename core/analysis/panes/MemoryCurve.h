@@ -31,6 +31,7 @@ struct MemoryOfDevice {
     std::int64_t aliveBytes = 0;
     std::vector<MemoryPiece> pieces;  // of those that were alive, the largest
     std::int64_t alivePieces = 0;     // how many there were
+    std::int64_t missing = 0;  // allocations up to the end of the range that were lost or invalid and may be this memory's: all of it is without
 };
 
 class MemoryCurve {

@@ -195,7 +195,6 @@ bool RangePanes::cutsSteps() const {
 
 RangePanes PanesReader::finish(Growing& growing) {
     RangePanes& panes = growing.panes;
-    panes.turned = panes.flame.bottomUp();
     panes.totals = growing.operations.totals();
     panes.slices = panes.totals.slices;
     const auto placeOf = [&](const std::string& name, bool work) {
@@ -258,6 +257,8 @@ Result<RangePanes> PanesReader::read(std::int64_t from, std::int64_t to) {
 Status PanesReader::readMemory(RangePanes& into) {
     into.allocations = m_someAllocations;
     MemoryCurve memory;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> missing;  // by rank and device
+    std::map<std::int64_t, std::int64_t> missingOfRank;                     //   and where nobody knows of which device
     for (const std::int64_t lane : m_allocations) {
         bool enough = false;
         const auto done = m_source.read(kAllocations, lane, std::numeric_limits<std::int64_t>::min(), into.to, [&](const Chunk& chunk) -> Status {
@@ -265,6 +266,14 @@ Status PanesReader::readMemory(RangePanes& into) {
             const auto block = decodeAllocations(chunk);
             if (!block) return block.error();
             into.memoryMissing = cappedSum(into.memoryMissing, cappedSum(block->lost, block->invalid));
+            std::int64_t unknown = cappedSum(block->lost, block->invalid);
+            for (const LostAllocations& one : block->lostOf) {
+                auto& sum = missing[{block->rank, one.device}];
+                sum = cappedSum(sum, one.lost);
+                unknown -= std::min(unknown, one.lost);
+            }
+            auto& sum = missingOfRank[block->rank];
+            sum = cappedSum(sum, unknown);
             enough = !memory.add(*block);
             return enough ? makeError(ErrorCode::OutOfMemory, kTooMany) : Status();
         });
@@ -272,6 +281,13 @@ Status PanesReader::readMemory(RangePanes& into) {
     }
     into.memoryCut = memory.full();
     into.memory = memory.result(into.from, into.to);
+    // Memory of which nothing was kept has no curve that could say so: the others of its worker do.
+    for (const auto& lost : missing)
+        if (std::ranges::none_of(into.memory, [&](const MemoryOfDevice& one) { return std::pair(one.rank, one.device) == lost.first; })) {
+            auto& sum = missingOfRank[lost.first.first];
+            sum = cappedSum(sum, lost.second);
+        }
+    for (MemoryOfDevice& one : into.memory) one.missing = cappedSum(missing[{one.rank, one.device}], missingOfRank[one.rank]);
     return {};
 }
 

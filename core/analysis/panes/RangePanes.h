@@ -64,15 +64,18 @@ struct RangePanes {
     std::vector<PaneStream> streams;
     std::vector<PaneDevice> gpus;
     std::vector<DividedSteps> steps;  // one a rank
-    FlameTree flame, turned;          // top-down, and the same bottom-up
+    FlameTree flame;                  // top-down
+    FlameTree turned;                 // the same bottom-up, once turnFlame() was called
     LayerMap layers;
     std::vector<MemoryOfDevice> memory;
     bool allocations = false;        // the capture has any
     bool memoryCut = false;          // more of them than are kept: what came later is not in `memory`
-    std::int64_t memoryMissing = 0;  // allocations up to the end of the range that were lost or invalid: `memory` is without them
+    std::int64_t memoryMissing = 0;  // allocations up to the end of the range that were lost or invalid, of all devices together
 
     // Whether an edge of the range lies in a step: what begins in the range, by steps, is then not what a step has.
     bool cutsSteps() const;
+    // For who draws it bottom-up: takes as long as the flame graph has nodes, and callers.
+    void turnFlame() { turned = flame.bottomUp(); }
 };
 
 class PanesReader {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "core/analysis/panes/RangePanes.h"
@@ -174,11 +175,13 @@ TEST(RangePanes, KnowHowManyStepsTheirEdgesCut) {
     }
 }
 
-TEST(RangePanes, HaveTheFlameGraphTheOtherWayUpTooSoThatNobodyTurnsItWhileThePaneIsSeen) {
+TEST(RangePanes, TurnTheFlameGraphForWhoDrawsItAndForNobodyElse) {
     const SmallGpuRun run;
     MemoryTrace trace;
     run.tell(trace, 64);
-    const RangePanes panes = panesOf(trace, 0, 0);
+    RangePanes panes = panesOf(trace, 0, 0);
+    EXPECT_TRUE(panes.turned.empty()) << "reports have no use for it, and it takes as long as the graph is large";
+    panes.turnFlame();
     const FlameTree turned = panes.flame.bottomUp();
     ASSERT_EQ(panes.turned.nodes().size(), turned.nodes().size());
     ASSERT_GT(turned.nodes().size(), 1u);
@@ -359,6 +362,34 @@ TEST(RangePanes, CountsTheAllocationsThatMemoryIsWithoutUpToTheEndOfTheRange) {
     EXPECT_FALSE(none.allocations);
     EXPECT_TRUE(none.memory.empty());
     EXPECT_EQ(none.memoryMissing, 7) << "also where not one was kept";
+}
+
+TEST(RangePanes, TellsWhichMemoryLostAllocationsWhereThatIsKnown) {
+    SliceBlock block;
+    block.strings = {"", "aten::mm"};
+    block.slices = {{.start = 0, .duration = 1000, .name = 1}};
+    const auto missing = [&](const AllocationBlock& lossy) {
+        MemoryTrace trace;
+        trace.add(encodeSlices(block));
+        trace.add(encodeAllocations({.lane = 2, .rank = 1, .allocations = {{.at = 5, .address = 64, .bytes = 512}}}));
+        trace.add(encodeAllocations(lossy));
+        trace.finish();
+        std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> all;
+        for (const MemoryOfDevice& one : panesOf(trace, 0, 1000).memory) all[{one.rank, one.device}] = one.missing;
+        return all;
+    };
+    AllocationBlock lossy{.lane = 1, .lost = 7, .lostOf = {{.device = 0, .lost = 7}}};
+    lossy.allocations = {{.at = 10, .address = 64, .bytes = 512}, {.at = 11, .address = 64, .bytes = 512, .device = 0}};
+    using Missing = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+    EXPECT_EQ(missing(lossy), (Missing{{{0, -1}, 0}, {{0, 0}, 7}, {{1, -1}, 0}}));
+    lossy.invalid = 2;
+    EXPECT_EQ(missing(lossy), (Missing{{{0, -1}, 2}, {{0, 0}, 9}, {{1, -1}, 0}}))
+        << "of which device two of them were nobody knows; of another worker none";
+    lossy.invalid = 0;
+    lossy.lostOf = {{.device = 5, .lost = 7}};
+    EXPECT_EQ(missing(lossy), (Missing{{{0, -1}, 7}, {{0, 0}, 7}, {{1, -1}, 0}})) << "a device of which nothing was kept has no curve to say it";
+    lossy.lostOf.clear();
+    EXPECT_EQ(missing(lossy), (Missing{{{0, -1}, 7}, {{0, 0}, 7}, {{1, -1}, 0}})) << "recorded before that was told";
 }
 
 TEST(RangePanes, EndsWhenSomethingNewerIsWanted) {

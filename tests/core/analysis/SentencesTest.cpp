@@ -39,6 +39,13 @@ TEST(CaptureSentence, SaysOneStepAndOneOperationAsOne) {
     EXPECT_EQ(captureSentence(capturedSteps(4, 2, 1.4)), "Steps 4 to 5 are captured: 1 operation a step.") << "rounded as it is shown";
 }
 
+TEST(CaptureSentence, SaysWhatIsNotRecordedOfTheSlowestSteps) {
+    EXPECT_EQ(slowestSentence(SlowestSteps::None), "");
+    EXPECT_TRUE(
+        slowestSentence(SlowestSteps::All).starts_with("These steps were kept as the slowest, of which operations alone are recorded: memory"));
+    EXPECT_TRUE(slowestSentence(SlowestSteps::Some).starts_with("Some of these steps were kept as the slowest"));
+}
+
 TEST(CaptureSentence, LeavesOutWhatNobodyKnows) {
     EXPECT_EQ(captureSentence(capturedSteps(7, 1, kUnknown)), "Step 7 is captured.");
     CaptureDone empty = capturedSteps(7, 1, 3);

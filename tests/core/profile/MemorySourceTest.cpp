@@ -29,7 +29,13 @@ public:
         ASSERT_EQ(chunk->kind, kAllocations);
         const auto block = decodeAllocations(*chunk);
         ASSERT_TRUE(block) << block.error().sentence;
-        EXPECT_EQ(block->lost + block->invalid, 0);
+        EXPECT_EQ(block->invalid, 0);
+        std::int64_t known = 0;
+        for (const auto& one : block->lostOf) {
+            lost[one.device] += one.lost;
+            known += one.lost;
+        }
+        EXPECT_EQ(known, block->lost) << "of each it is known whose memory it was";
         for (const auto& one : block->allocations) seen.push_back({block->strings[one.kind], block->strings[one.owner], one});
     }
     // Of a size that nothing else has.
@@ -40,6 +46,7 @@ public:
         return found;
     }
     std::vector<Seen> seen;
+    std::map<std::int64_t, std::int64_t> lost;  // by device
 };
 
 struct MemorySourceTest : ::testing::Test {
@@ -62,6 +69,7 @@ struct MemorySourceTest : ::testing::Test {
         CaptureDone done{.at = lastStep};
         EXPECT_EQ(source->finish(done), "");
         source.reset();
+        EXPECT_TRUE(sink.lost.empty());
         EXPECT_TRUE(memoryObservers.empty() && stepObservers.empty());
     }
     AllocationSink sink;
@@ -192,6 +200,29 @@ TEST_F(MemorySourceTest, AGpusMemoryIsHeardAsLibTorchTellsOfIt) {
     sink.seen.clear();
     tell(0x8000, 700'002, 900'000);
     EXPECT_TRUE(sink.seen.empty());
+}
+
+TEST_F(MemorySourceTest, WhatHasNoRoomIsCountedOfTheMemoryThatItIsOf) {
+    begin({.gpu = true});
+    constexpr std::int64_t kRoom = 1 << 20;
+    const auto tell = [](std::int64_t bytes) {
+        c10::reportMemoryUsageToProfiler(reinterpret_cast<void*>(0x7000), bytes, 512, 512, c10::Device(c10::DeviceType::CUDA, 1));
+    };
+    for (std::int64_t i = 0; i < kRoom + 6; i += 2) {
+        tell(512);
+        tell(-512);
+    }
+    { const auto held = take(800'001); }
+    source->stepDone();
+    { const auto held = take(800'003); }
+    source->stepDone();
+    CaptureDone done;
+    EXPECT_NE(source->finish(done), "");
+    source.reset();
+    EXPECT_EQ(sink.lost[1], 6);
+    EXPECT_EQ(sink.lost[-1], 2) << "taken and given back";
+    EXPECT_TRUE(sink.of(800'001).empty());
+    EXPECT_EQ(sink.of(800'003).size(), 1u) << "of the next step there is room again";
 }
 
 }  // namespace

@@ -155,6 +155,23 @@ TEST(AllocationCodec, GivesBackWhatItWasGivenWhateverItIs) {
     }
 }
 
+TEST(AllocationCodec, KeepsWhoseMemoryTheLostOnesWereAndBelievesNoMoreThanWereLost) {
+    AllocationBlock block{.lost = 9, .lostOf = {{.device = -1, .lost = 2}, {.device = 1, .lost = 7}}};
+    block.allocations = {{.at = 20, .bytes = 4}};
+    const auto back = decodeAllocations(encodeAllocations(block));
+    ASSERT_TRUE(back) << back.error().sentence;
+    EXPECT_EQ(back->lostOf, block.lostOf);
+    block.lostOf.back().lost = 8;
+    EXPECT_THAT(decodeAllocations(encodeAllocations(block)).error().sentence, ::testing::HasSubstr("more than all of them together"));
+    block.lostOf = {{.device = -2, .lost = 1}};
+    EXPECT_THAT(decodeAllocations(encodeAllocations(block)).error().sentence, ::testing::HasSubstr("cannot be"));
+    block.lostOf.clear();
+    Chunk before = encodeAllocations(block);
+    EXPECT_TRUE(decodeAllocations(before).value().lostOf.empty()) << "as blocks were before that was told";
+    before.bytes.push_back(std::byte{0});
+    EXPECT_THAT(decodeAllocations(before).error().sentence, ::testing::HasSubstr("bytes follow its end"));
+}
+
 TEST(AllocationCodec, LeavesOutAndCountsWhatCannotBe) {
     AllocationBlock block;
     block.allocations = {{.at = 20, .bytes = 4}, {.at = 10, .bytes = -4}, {.at = 1, .device = -2}, {.at = 1, .totalReserved = -9}};

@@ -207,6 +207,42 @@ TEST_F(KinetoRoundTrip, SumsOfAProcessorsCountersAreNoCurves) {
     }
 }
 
+TEST_F(KinetoRoundTrip, APerfettoTraceBringsAllocationsBackWithKindOwnerAndTotals) {
+    SliceBlock slices{.thread = {.process = 100, .thread = 101, .name = "trainer", .lane = 1}, .strings = {"", "aten::mm"}};
+    slices.slices = {{.start = 1000, .duration = 9000, .name = 1}};
+    AllocationBlock memory{.lane = 2, .process = 100, .strings = {"", "weights", "MLP", "aten::mm"}};
+    memory.allocations = {
+        {.at = 1100, .address = 64, .bytes = 512, .totalAllocated = 512, .kind = 1},
+        {.at = 1200, .address = 128, .bytes = 256, .device = 0, .totalAllocated = 256, .totalReserved = 1024, .kind = 2, .owner = 3},
+        {.at = 1300, .address = 192, .bytes = 8, .device = 0},
+        {.at = 1400, .address = 128, .bytes = -256, .device = 0, .totalAllocated = 0}};
+    SampleBlock counter{.lane = 3, .device = 0, .series = {{}, {"power", "W"}}, .samples = {{1500, 1, 55.5}}};
+    record({encodeSlices(slices), encodeAllocations(memory), encodeSamples(counter)});
+    const auto told = [&](std::int64_t session) {
+        auto reader = SessionReader::open(path);
+        std::string all;
+        EXPECT_TRUE(forEachAllocationBlock(**reader, session, [&](const AllocationBlock& block) -> Status {
+            for (const Allocation& one : block.allocations)
+                all += fmt::format("{} {} {} {} {} {} {} of {}\n", one.at, one.address, one.bytes, one.device, one.totalAllocated, one.totalReserved,
+                                   block.strings[one.kind], block.strings[one.owner]);
+            return {};
+        }));
+        EXPECT_TRUE(forEachSampleBlock(**reader, session, [&](const SampleBlock& block) -> Status {
+            for (const Sample& one : block.samples) all += fmt::format("{} {}\n", block.series[one.series].name, one.value);
+            return {};
+        }));
+        return all;
+    };
+    const std::string before = told(1);
+    // Times begin anew with an import: at the first record.
+    std::string moved;
+    for (const auto& one : memory.allocations)
+        moved += fmt::format("{} {} {} {} {} {} {} of {}\n", one.at - 1000, one.address, one.bytes, one.device, one.totalAllocated, one.totalReserved,
+                             memory.strings[one.kind], memory.strings[one.owner]);
+    moved += "power 55.5\n";
+    EXPECT_EQ(told(again(1, ExportFormat::Perfetto)), moved) << "and no counter beside them that says the same:\n" << before;
+}
+
 TEST_F(KinetoRoundTrip, ASnapshotOfAnOwnRunHasWhatWasInUseBehindItsLastStep) {
     record(sharedStep());
     const std::string file = folder.file("x.pickle");

@@ -242,6 +242,30 @@ TEST_F(PerfettoPacketsOf, AForwardOperationHasAnArrowForEachOfItsBackwardFunctio
     EXPECT_EQ(std::set(begun.begin(), begun.end()).size(), 3U);
 }
 
+TEST_F(PerfettoPacketsOf, AForwardOperationThatBeginsAtZeroHasItsArrowsToo) {
+    SliceThread autograd = ofHost();
+    autograd.thread = 12;
+    autograd.lane = 3;
+    autograd.number = 2;
+    const auto backward = [](std::int64_t start, std::int64_t sequence, SliceKind kind = SliceKind::Backward) {
+        return Slice{.start = start, .duration = 5, .name = 2, .kind = kind, .sequence = sequence, .forwardThread = 1};
+    };
+    // Of the second nobody saw the forward operation; and the step of autograd's engine that a function lies in has no arrow.
+    blocks = {
+        packetBlock(ofHost(), {{.start = 0, .duration = 50, .name = 1, .sequence = 4}, {.start = 60, .duration = 20, .name = 1, .sequence = 6}}),
+        packetBlock(autograd, {backward(300, 4, SliceKind::Operation), backward(301, 4), backward(400, 5)})};
+    std::multiset<std::uint64_t> begun, ended;
+    std::vector<std::uint64_t> at;
+    for (const auto& event : begins(read())) {
+        begun.insert(event.flows.begin(), event.flows.end());
+        ended.insert(event.last.begin(), event.last.end());
+        if (!event.flows.empty() || !event.last.empty()) at.push_back(event.at);
+    }
+    EXPECT_EQ(begun, ended);
+    EXPECT_EQ(begun.size(), 1U);
+    EXPECT_THAT(at, UnorderedElementsAre(0, 301));
+}
+
 TEST_F(PerfettoPacketsOf, WorkersOfOneNumberAreProcessesOfTheirOwn) {
     for (const std::int64_t rank : {0, 1, 25}) blocks.push_back(packetBlock(ofHost(rank), {{.start = 1, .duration = 2, .name = 1}}));
     const PerfettoRead trace = read();
@@ -291,10 +315,10 @@ TEST_F(PerfettoPacketsOf, CountersHaveOneTrackASeriesAndLane) {
     for (const auto& event : trace.events) EXPECT_EQ(event.value, trace.tracks.at(event.track) == "power" ? 1.5 : 1e300);
 }
 
-TEST_F(PerfettoPacketsOf, AllocationsAreTotalsWhereThoseAreKnownAndElseThemselves) {
+TEST_F(PerfettoPacketsOf, AllocationsAreThemselvesAndTotalsWhereThoseAreKnown) {
     AllocationBlock block{.lane = 1};
     block.strings = {"", "activations", "aten::mm"};
-    block.allocations = {{.at = 1, .bytes = 512, .device = 0, .totalAllocated = 512, .totalReserved = 1024},
+    block.allocations = {{.at = 1, .address = 77, .bytes = 512, .device = 0, .totalAllocated = 512, .totalReserved = 1024},
                          {.at = 2, .bytes = -512, .device = 0, .totalAllocated = 0},
                          {.at = 3, .bytes = 64, .device = -1, .kind = 1, .owner = 2},
                          {.at = 4, .bytes = -64, .device = -1}};
@@ -305,11 +329,17 @@ TEST_F(PerfettoPacketsOf, AllocationsAreTotalsWhereThoseAreKnownAndElseThemselve
         if (event.type == 4) totals.push_back(fmt::format("{} {}", trace.tracks.at(event.track), event.value));
     EXPECT_THAT(totals, ElementsAre("memory allocated of GPU 0 512", "memory reserved of GPU 0 1024", "memory allocated of GPU 0 0"))
         << "nothing in use is a number too";
-    ASSERT_EQ(trace.events.size(), 5U);
-    EXPECT_EQ(trace.events[3].name, "activations");
-    EXPECT_EQ(trace.events[3].said, (std::map<std::string, std::string>{{"bytes", "64"}, {"owner", "aten::mm"}}));
-    EXPECT_EQ(trace.events[4].name, "allocation");
-    EXPECT_EQ(trace.tracks.at(trace.events[4].track), "allocations of the host");
+    std::vector<PerfettoRead::Event> themselves;
+    for (const auto& event : trace.events)
+        if (event.type == 3) themselves.push_back(event);
+    ASSERT_EQ(themselves.size(), 4U);
+    EXPECT_EQ(trace.tracks.at(themselves[0].track), "allocations of GPU 0");
+    EXPECT_EQ(themselves[0].said,
+              (std::map<std::string, std::string>{{"bytes", "512"}, {"address", "77"}, {"total allocated", "512"}, {"total reserved", "1024"}}));
+    EXPECT_EQ(themselves[2].name, "activations");
+    EXPECT_EQ(themselves[2].said, (std::map<std::string, std::string>{{"bytes", "64"}, {"owner", "aten::mm"}}));
+    EXPECT_EQ(themselves[3].name, "allocation");
+    EXPECT_EQ(trace.tracks.at(themselves[3].track), "allocations of the host");
 }
 
 TEST_F(PerfettoPacketsOf, ALaneThatComesAgainLaterIsEndedBetween) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "core/trace/LodCodec.h"
 #include "core/trace/SliceCodec.h"
@@ -139,6 +140,39 @@ TEST_F(SessionsFile, WhatIsHereAlreadyDoesNotComeTwiceAndWhatWentOnThereDoes) {
     }
     EXPECT_EQ(import()->sessions, 1) << "there it has more steps";
     EXPECT_EQ(import("another name").error().code, ErrorCode::BadInput);
+}
+
+TEST_F(SessionsFile, ALadderThatGoesOnWithAnotherNamesItByTheNumberThatItHasHere) {
+    const auto ladder = [](const std::string& name, std::int64_t startedUnixMs, std::int64_t goesOnWith) {
+        SessionInfo info = named(name, startedUnixMs);
+        info.kind = SessionKind::Ladder;
+        info.resumedFrom.clear();
+        info.goesOnWith = goesOnWith;
+        return info;
+    };
+    // Their numbers here follow those of what is here already.
+    ASSERT_TRUE(Recorder::open({.path = here}, named("own", 1'600'000'000'000)).value()->finish());
+    const auto begun = record(ladder("begun", 1'700'000'000'000, 0), steps(5));
+    record(ladder("gone on with", 1'700'000'100'000, begun), steps(5));
+    record(ladder("of one that is gone", 1'700'000'200'000, 17), steps(5));
+    ASSERT_TRUE(import());
+    const auto reader = SessionReader::open(here).value();
+    std::map<std::string, SessionSummary> byName;
+    for (const SessionSummary& one : listed(here)) byName[one.name] = one;
+    const auto info = [&](const char* name) { return reader->info(byName.at(name).id).value(); };
+    EXPECT_NE(byName.at("begun").id, begun);
+    EXPECT_EQ(info("begun").goesOnWith, 0);
+    EXPECT_EQ(info("gone on with").goesOnWith, byName.at("begun").id);
+    EXPECT_EQ(resumedFromWords(info("gone on with")), "session " + std::to_string(byName.at("begun").id));
+    EXPECT_EQ(info("of one that is gone").goesOnWith, 0) << "17 is another session here, or none";
+    EXPECT_EQ(resumedFromWords(info("of one that is gone")), "session 17 of another file");
+    // One that comes later finds what came before.
+    record(ladder("later", 1'700'000'300'000, begun), steps(5));
+    ASSERT_TRUE(import());
+    for (const SessionSummary& one : listed(here))
+        if (one.name == "later") {
+            EXPECT_EQ(reader->info(one.id).value().goesOnWith, byName.at("begun").id);
+        }
 }
 
 TEST_F(SessionsFile, OneThatIsBeingRecordedThereIsLeftOut) {

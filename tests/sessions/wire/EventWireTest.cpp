@@ -74,6 +74,7 @@ SessionInfo someInfo() {
     info.trainTokens = 5;
     info.firstStep = 12;
     info.resumedFrom = "somewhere";
+    info.goesOnWith = 2;
     return info;
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/wiring/LogSentences.h"
+#include "core/analysis/RunHistory.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -72,6 +74,41 @@ TEST(ExperimentSentences, TellsAVerdictOnceAndWhatComesBesideItAlone) {
     EXPECT_EQ(told(later), "After 2 s of training each, nobody can tell.");
     judged.over = false;
     EXPECT_EQ(told(judged), "") << "while pairs come";
+}
+
+// The configurations of a run whose bf16 takes turns with its float32.
+ExperimentBegan turnsOfAmp() {
+    RunConfig a, b;
+    a.switches["amp"] = std::string("off");
+    b.switches["amp"] = std::string("bf16");
+    return {.step = 4, .at = {4}, .configA = configToJson(a), .configB = configToJson(b), .delta = 0.02};
+}
+
+TEST(ExperimentSentences, NamesTheTwoValuesOfASwitch) {
+    ExperimentSentences sentences;
+    const ExperimentJudged judged{.over = true, .outcome = "equivalent", .ratio = 1, .low = 0.99, .high = 1.01, .pairs = 9};
+    sentences.of(turnsOfAmp(), 0);
+    EXPECT_EQ(sentences.of(judged, 0)->text.toStdString(), "amp bf16 beside off: no difference of more than 2 %, in 9 pairs of blocks.");
+    sentences.of(ExperimentBegan{.configA = "{}", .configB = "{}", .delta = 0.02}, 0);
+    EXPECT_EQ(sentences.of(judged, 0)->text.toStdString(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks.")
+        << "of the next, which is of something else";
+}
+
+TEST(LogSentences, SaysOfAMeasurementWithinARunWhatItsMarkOnTheChartsSays) {
+    RunHistory history;
+    history.append(SessionStarted{1, std::make_shared<const SessionInfo>(), false});
+    for (std::int64_t step = 1; step <= 4; ++step) history.append(StepDone{.step = step, .at = {step}, .duration = {1}, .tokens = 1});
+    const auto line = [&](const Event& event) {
+        history.append(event);
+        const auto entry = logSentence(event, 0, &history);
+        return entry ? entry->text.toStdString() : std::string();
+    };
+    line(turnsOfAmp());
+    const std::string judged =
+        line(ExperimentJudged{.step = 4, .at = {5}, .over = true, .outcome = "equivalent", .ratio = 1, .low = 0.99, .high = 1.01, .pairs = 9});
+    EXPECT_EQ(judged, "amp bf16 beside off: no difference of more than 2 %, in 9 pairs of blocks.");
+    ASSERT_FALSE(history.markers().empty());
+    EXPECT_EQ(history.markers()[history.markers().size() - 1].detail, judged);
 }
 
 TEST(LogSentences, CarriesTheTimeOfDayAndTheStepToJumpTo) {

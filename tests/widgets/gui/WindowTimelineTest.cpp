@@ -11,9 +11,15 @@
 #include <QTextBrowser>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <algorithm>
 
 #include "WindowFixture.h"
+#include "core/trace/SampleCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "sessions/record/Recorder.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelinePage.h"
 
@@ -64,6 +70,39 @@ TEST_F(WindowTimelineTest, SaysWhatWouldFillItAndIsFilledByACaptureOfTheRun) {
     settle();
     picture(window(), "timeline-dark");
     applyStyle(*qApp, Theme::Light);
+}
+
+TEST_F(WindowTimelineTest, SaysWhichSamplesOfCountersACaptureLost) {
+    SessionInfo info;
+    info.kind = SessionKind::Trace;
+    info.name = "a trace";
+    info.config.reset();
+    info.machine.reset();
+    {
+        auto recorder = Recorder::open({.path = options.database.toStdString()}, info);
+        ASSERT_TRUE(recorder.ok());
+        SliceBlock slices{.thread = {.process = 1, .thread = 2, .name = "t", .lane = 3}, .strings = {"", "aten::mm"}};
+        slices.slices = {{.start = 1000, .duration = 500, .name = 1}};
+        const auto keep = [&](Chunk chunk) { (*recorder)->publishChunk(std::make_shared<const Chunk>(std::move(chunk))); };
+        keep(encodeSlices(slices));
+        keep(encodeSamples(
+            {.lane = 7, .device = 0, .lost = 40, .invalid = 2, .series = {{}, {"power", "W"}}, .samples = {{1000, 1, 100}, {1400, 1, 150}}}));
+        keep(encodeSamples({.lane = 8, .device = 1, .series = {{}, {"clock", "MHz"}}, .samples = {{1100, 1, 900}}}));
+        (*recorder)->publish(StateChanged{{}, 0, RunState::Finished, ""});
+        ASSERT_TRUE((*recorder)->finish().ok());
+    }
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    look();
+    ASSERT_TRUE(shows("42 samples of counters were lost or invalid")) << page().sentence().toStdString();
+    const auto& counters = view().content().counters;
+    const auto rangeOf = [&](const QString& name) {
+        const auto found = std::ranges::find(counters, name, &CounterSeries::name);
+        return found == counters.end() ? QString() : found->range();
+    };
+    EXPECT_EQ(rangeOf("power"), "to 150 W, 42 missing");
+    EXPECT_EQ(rangeOf("clock"), "to 900 MHz") << "of the other nothing is missing";
 }
 
 TEST_F(WindowTimelineTest, TurnsMouseAndKeysIntoWhatIsSeen) {

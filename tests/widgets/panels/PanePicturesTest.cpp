@@ -25,6 +25,7 @@ TEST(PanePictures, AFlameGraphZoomsSearchesAndTurns) {
     pane.setView(paneView(true));
     pane.show();
     FlameView& flame = pane.flame();
+    EXPECT_TRUE(flame.asCsv().startsWith("Row,Name,Caller,Calls,Total (ms),Self (ms)\n0,all,,")) << flame.asCsv().toStdString();
     const auto names = [&] {
         QStringList all;
         for (const auto& box : flame.boxes()) all << flame.facts(box.node).section('\n', 0, 0);
@@ -212,6 +213,7 @@ TEST(PanePictures, MemorySaysHowManyAllocationsItIsWithout) {
     pane.resize(1600, 200);
     const auto shown = [&](std::int64_t missing) {
         panes.memoryMissing = missing;
+        if (!panes.memory.empty()) panes.memory.front().missing = missing;
         pane.setView({.panes = std::make_shared<const RangePanes>(panes), .range = "all of it", .note = {}});
         return pane.table().sentence();
     };
@@ -236,6 +238,30 @@ TEST(PanePictures, MemorySaysHowManyAllocationsItIsWithout) {
     EXPECT_TRUE(shown(7).contains("7 allocations could not be kept")) << pane.table().sentence().toStdString();
     panes.allocations = false;
     EXPECT_FALSE(shown(7).contains("No allocations were recorded")) << "they were, and were lost";
+}
+
+TEST(PanePictures, OnlyTheMemoryThatLostSomethingIsSaidToBeIncomplete) {
+    RangePanes panes;
+    panes.to = 100;
+    panes.allocations = true;
+    AllocationBlock block;
+    block.allocations = {{.at = 1, .address = 1, .bytes = 4000}, {.at = 2, .address = 1, .bytes = 8000, .device = 0}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    panes.memory = curve.result(0, 100);
+    ASSERT_EQ(panes.memory.size(), 2u);
+    panes.memoryMissing = panes.memory[1].missing = 3;
+    MemoryPane pane;
+    pane.resize(1600, 200);
+    pane.setView({.panes = std::make_shared<const RangePanes>(panes), .range = "all of it", .note = {}});
+    auto* view = pane.findChild<MemoryView*>();
+    ASSERT_NE(view, nullptr);
+    pane.device()->setCurrentIndex(1);
+    EXPECT_TRUE(view->accessibleDescription().contains("3 allocations could not be kept")) << view->accessibleDescription().toStdString();
+    EXPECT_EQ(view->asCsv(), "Time (ms),In use (B)\n2e-06,8000\n") << "what is drawn, as values";
+    pane.device()->setCurrentIndex(0);
+    EXPECT_EQ(view->accessibleDescription(), "") << "the host's is whole";
+    EXPECT_FALSE(pane.table().sentence().contains("incomplete")) << pane.table().sentence().toStdString();
 }
 
 TEST(PanePictures, MemoryOfARunStandsBesideWhatWasPredictedOfEachKind) {

@@ -29,6 +29,7 @@ inline PanesView paneView(bool device, std::int64_t most = PanesReader::kMostSli
         trace, {{0, {.multiprocessors = 80, .threadsPerMultiprocessor = 2048}}}, [] { return true; }, most);
     EXPECT_TRUE(reader.open());
     auto panes = reader.read(0, 0);
+    if (panes) panes->turnFlame();
     EXPECT_TRUE(panes);
     return {.panes = std::make_shared<const RangePanes>(std::move(*panes)), .range = "all of it, 30 ms", .note = {}};
 }

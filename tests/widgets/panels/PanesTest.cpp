@@ -13,6 +13,7 @@
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/timeline/panes/FlameView.h"
 #include "widgets/timeline/panes/LayersPane.h"
+#include "widgets/timeline/panes/MemoryPane.h"
 #include "widgets/timeline/panes/PaneStrip.h"
 #include "widgets/timeline/panes/PaneTable.h"
 #include "widgets/timeline/panes/TablePanes.h"
@@ -122,6 +123,28 @@ TEST(Panes, WithoutAGpuKernelsAndIdleSayWhyTheyAreEmpty) {
     EXPECT_EQ(kernels.table().sentence(), view.note) << "what the capture said is the better reason";
 }
 
+TEST(Panes, SayWhatIsNotRecordedOfStepsThatWereKeptAsTheSlowest) {
+    MemoryPane memory;
+    KernelsPane kernels;
+    OperationsPane operations;
+    PanesView view = paneView(false);
+    view.slowest = "Of these steps operations alone are recorded.";
+    const auto shown = [&](bool only) {
+        view.onlySlowest = only;
+        memory.setView(view);
+        kernels.setView(view);
+        operations.setView(view);
+        EXPECT_TRUE(operations.table().sentence().endsWith(view.slowest)) << operations.table().sentence().toStdString();
+        return QStringList{memory.table().sentence(), kernels.table().sentence()};
+    };
+    EXPECT_EQ(shown(true), (QStringList{view.slowest, view.slowest}));
+    EXPECT_TRUE(shown(false).at(0).contains("No allocations were recorded")) << "others are in the range, which might have them";
+    EXPECT_TRUE(shown(false).at(1).contains("no GPU in it"));
+    view.slowest.clear();
+    memory.setView(view);
+    EXPECT_FALSE(memory.table().sentence().contains("slowest"));
+}
+
 TEST(Panes, IdleTellsWhatEachStreamWaitedFor) {
     IdlePane pane;
     pane.setView(paneView(true));
@@ -177,6 +200,14 @@ TEST(Panes, OperationsSayWhatBoundsThemAndWhatTheProcessorCounted) {
     EXPECT_TRUE(lineOf("aten::bmm").contains(",memory,")) << lineOf("aten::bmm").toStdString();
     EXPECT_TRUE(lineOf("aten::add").contains(",neither,")) << "0.1 of 10 GB/s: " << lineOf("aten::add").toStdString();
     EXPECT_TRUE(pane.table().sentence().contains(view.counterNote)) << pane.table().sentence().toStdString();
+    EXPECT_FALSE(pane.table().sentence().contains("could not be kept"));
+    SampleBlock lost;
+    lost.name = kCountedOperations;
+    lost.lost = 2;
+    lost.invalid = 1;
+    view.counters.add(lost);
+    pane.setView(view);
+    EXPECT_TRUE(pane.table().sentence().contains("3 sums of hardware counters could not be kept")) << pane.table().sentence().toStdString();
 }
 
 TEST(Panes, OverviewSaysWhichShareOfThePeakWasReached) {

@@ -245,6 +245,27 @@ TEST(TimelinePage, SaysHowManySlicesCouldNotBeKept) {
     EXPECT_EQ(page.sentence(), "");
 }
 
+TEST(TimelinePage, SaysHowManySamplesOfCountersCouldNotBeKept) {
+    ShownTimeline shown;
+    TimelinePage page;
+    page.setContent(shown.content());
+    CounterSeries power{"GPU power", "W", {{0, 1}}};
+    EXPECT_EQ(power.range(), "to 1 W");
+    power.missing = 7;
+    EXPECT_EQ(power.range(), "to 1 W, 7 missing") << "below its name";
+    page.setCounters({power}, 7);
+    EXPECT_EQ(page.view().content().counters.size(), 1u);
+    EXPECT_TRUE(page.sentence().contains("7 samples of counters were lost or invalid")) << page.sentence().toStdString();
+    page.setLosses({{kStreamLane, 0, 10, 5, 2}});
+    EXPECT_TRUE(page.sentence().contains("5 slices were lost")) << "both, where both are";
+    EXPECT_TRUE(page.sentence().contains("7 samples of counters")) << page.sentence().toStdString();
+    page.setLosses({});
+    page.setCounters({power}, 1);
+    EXPECT_TRUE(page.sentence().startsWith("1 sample of counters was lost or invalid")) << page.sentence().toStdString();
+    page.setContent(shown.content(2));
+    EXPECT_EQ(page.sentence(), "") << "another session has its own";
+}
+
 TEST(TimelinePage, WhatCannotBeReadBesideTheLanesHidesNone) {
     ShownTimeline shown;
     TimelinePage page;

@@ -53,6 +53,26 @@ TEST(ValueEdit, AToggleShowsBothWordsAndTheChosenOneWhereItsTextIs) {
     EXPECT_LT(toggle->placeOf("off").left(), toggle->placeOf("on").left()) << "on stands right whatever the order of the words";
 }
 
+TEST(ValueEdit, TheWordsOfAToggleNeverTouchHoweverNarrowItIs) {
+    ToggleSwitch toggle;
+    const QString left = "blank-line", right = "endoftext";
+    toggle.setWords(left, right);
+    const int whole = toggle.sizeHint().width();
+    for (int wide = whole; wide > 40; wide -= 3) {
+        toggle.resize(wide, toggle.sizeHint().height());
+        const QRect first = toggle.placeOf(left), second = toggle.placeOf(right);
+        EXPECT_FALSE(first.intersects(second)) << wide;
+        EXPECT_TRUE(toggle.rect().contains(first) && toggle.rect().contains(second)) << wide;
+        for (const QString& word : {left, right})
+            EXPECT_LE(toggle.fontMetrics().horizontalAdvance(toggle.shownWord(word)), toggle.placeOf(word).width() - 6) << wide << word.toStdString();
+    }
+    toggle.resize(whole, toggle.sizeHint().height());
+    EXPECT_EQ(toggle.shownWord(left), left);
+    EXPECT_EQ(toggle.shownWord(right), right);
+    toggle.resize(whole * 2 / 3, toggle.sizeHint().height());
+    EXPECT_TRUE(toggle.shownWord(left).endsWith("…")) << "it says that it goes on";
+}
+
 TEST(ValueEdit, OffersMoreThanTwoWordsAsAListAndGreysTheRefusedOnes) {
     ValueEdit edit(Choices{{"off", "bf16", "fp16"}}, "Mixed precision");
     edit.setText("off");

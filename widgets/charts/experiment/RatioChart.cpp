@@ -9,6 +9,7 @@
 
 #include "core/base/Format.h"
 #include "widgets/charts/Ticks.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -38,7 +39,7 @@ RatioChart::RatioChart(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Pairs");
     setAccessibleDescription("No pair has been measured yet.");
-    offerPicture(*this, "pairs");
+    offerPicture(*this, "pairs", [this] { return asCsv(); });
 }
 
 void RatioChart::setPairs(std::vector<RatioPair> pairs, double delta) {
@@ -51,6 +52,15 @@ void RatioChart::setPairs(std::vector<RatioPair> pairs, double delta) {
             ? QString("No pair has been measured yet.")
             : QString("%1 pairs, %2 of them left out. Left and Right go from pair to pair.").arg(m_pairs.size()).arg(static_cast<qlonglong>(left)));
     update();
+}
+
+QString RatioChart::asCsv() const {
+    CsvText csv({"Pair", "A / B", "Low", "High", "Left out", "Made anew"});
+    const auto figure = [](double ratio) { return shown(ratio) ? csvNumber(ratio) : QString(); };
+    for (const RatioPair& pair : m_pairs)
+        csv.row({QString::number(pair.number + 1), figure(pair.ratio), figure(pair.low), figure(pair.high), pair.left ? "1" : "0",
+                 QString::number(pair.rebuild)});
+    return csv.text();
 }
 
 Scale RatioChart::scale() const {

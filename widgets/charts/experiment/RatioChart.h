@@ -24,6 +24,7 @@ public:
 
     void setPairs(std::vector<RatioPair> pairs, double delta);  // delta: what counts as equal, 0.01 = 1 %
     const std::vector<RatioPair>& pairs() const { return m_pairs; }
+    QString asCsv() const;
     // The ratios at the two ends of the axis; 1 lies between them.
     Scale scale() const;
     QPointF placeOf(std::size_t pair) const;  // of its dot

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "widgets/charts/Ticks.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -25,13 +26,29 @@ bool hasPlace(double ratio) {
     return std::isfinite(ratio) && ratio > 0;
 }
 
+const char* stateOf(StudyBar::Kind kind) {
+    switch (kind) {
+        case StudyBar::Kind::Waiting:
+            return "waiting";
+        case StudyBar::Kind::Running:
+            return "running";
+        case StudyBar::Kind::Measured:
+            return "measured";
+        case StudyBar::Kind::Out:
+            return "out";
+        case StudyBar::Kind::Chosen:
+            return "chosen";
+    }
+    return "";
+}
+
 }  // namespace
 
 StudyChart::StudyChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Chart of the rows");
     setAccessibleDescription("Nothing has been measured yet.");
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-    offerPicture(*this, "rows");
+    offerPicture(*this, "rows", [this] { return asCsv(); });
 }
 
 void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
@@ -42,6 +59,13 @@ void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
         QString("%1 rows, %2 of them with a figure. The table has them all.").arg(m_bars.size()).arg(static_cast<qlonglong>(measured)));
     updateGeometry();
     update();
+}
+
+QString StudyChart::asCsv() const {
+    CsvText csv({"Name", "Times as fast", "Low", "High", "State", "Note"});
+    const auto figure = [](double ratio) { return hasPlace(ratio) ? csvNumber(ratio) : QString(); };
+    for (const StudyBar& bar : m_bars) csv.row({bar.name, figure(bar.ratio), figure(bar.low), figure(bar.high), stateOf(bar.kind), bar.note});
+    return csv.text();
 }
 
 // Of a name in bold, as what was chosen has it.

@@ -25,6 +25,7 @@ public:
     // head: what the axis means.
     void setBars(std::vector<StudyBar> bars, const QString& head);
     const std::vector<StudyBar>& bars() const { return m_bars; }
+    QString asCsv() const;
     Scale scale() const;
     double placeOf(double ratio) const;       // across
     QString readOut(const QPoint& at) const;  // all of the row there: its whole name and its note

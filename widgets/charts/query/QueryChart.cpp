@@ -11,6 +11,7 @@
 #include "core/base/Utf8.h"
 #include "widgets/charts/KeepInSight.h"
 #include "widgets/charts/Ticks.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -46,7 +47,7 @@ QueryChart::QueryChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Chart of the result");
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     setPicture({});
-    offerPicture(*this, "query");
+    offerPicture(*this, "query", [this] { return asCsv(); });
 }
 
 void QueryChart::setPicture(QueryPicture picture) {
@@ -78,6 +79,19 @@ void QueryChart::setPicture(QueryPicture picture) {
     setAccessibleDescription(m_described);
     updateGeometry();
     update();
+}
+
+QString QueryChart::asCsv() const {
+    QStringList cells{QString::fromStdString(m_picture.xName)};
+    for (const auto& line : m_picture.lines) cells << QString::fromStdString(line.name);
+    CsvText csv(cells);
+    const std::size_t rows = m_picture.lines.empty() ? 0 : m_picture.lines.front().values.size();
+    for (std::size_t row = 0; row < rows; ++row) {
+        cells = {hasBars() ? QString::fromStdString(m_picture.names[row]) : csvNumber(m_picture.x[row])};
+        for (const auto& line : m_picture.lines) cells << csvNumber(line.values[row]);
+        csv.row(cells);
+    }
+    return csv.text();
 }
 
 double QueryChart::barGroup() const {

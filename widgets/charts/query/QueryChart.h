@@ -16,6 +16,7 @@ public:
 
     void setPicture(QueryPicture picture);
     const QueryPicture& picture() const { return m_picture; }
+    QString asCsv() const;
     int chosen() const { return m_chosen; }    // a row; -1: none
     QString readOut(int row) const;            // "step 12: loss 3.2, tokens 4 096"
     QPointF placeOf(int row, int line) const;  // of a line or of dots

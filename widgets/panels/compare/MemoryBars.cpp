@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -28,7 +29,7 @@ const char* sideName(int side) {
 MemoryBars::MemoryBars(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
     setAccessibleName("Memory of both sides at its highest point");
-    offerPicture(*this, "memory-of-both");
+    offerPicture(*this, "memory-of-both", [this] { return asCsv(); });
     hide();
 }
 
@@ -74,6 +75,17 @@ QString MemoryBars::asText() const {
                           parts.isEmpty() ? QString() : (seen ? ", captured of " : ", predicted of ") + parts.join(", "));
     }
     return lines.join('\n');
+}
+
+QString MemoryBars::asCsv() const {
+    CsvText csv({"Side", "Kind", "Bytes", "Known by"});
+    for (const Segment& one : m_segments)
+        csv.row({sideName(one.side), one.kind, csvNumber(one.to - one.from),
+                 m_sides[static_cast<std::size_t>(one.side)].seen ? "capture" : "prediction"});
+    for (const int side : {0, 1})
+        if (const double measured = m_sides[static_cast<std::size_t>(side)].measured; std::isfinite(measured))
+            csv.row({sideName(side), "all", csvNumber(measured), "measurement"});
+    return csv.text();
 }
 
 QString MemoryBars::heading() const {

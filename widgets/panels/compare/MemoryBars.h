@@ -23,6 +23,7 @@ public:
     QRectF placeOf(const Segment& segment) const;
     double markOf(int side) const;  // across, where it was measured; not a number: it was not
     QString asText() const;         // a line a side
+    QString asCsv() const;
     QString heading() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

@@ -9,6 +9,7 @@
 
 #include "core/base/Format.h"
 #include "widgets/charts/KeepInSight.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -32,7 +33,7 @@ WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Why, by kind of work");
     setFocusPolicy(Qt::StrongFocus);
     setFont(smallFont(font()));
-    offerPicture(*this, "why");
+    offerPicture(*this, "why", [this] { return asCsv(); });
 }
 
 void WaterfallChart::setResult(const WaterfallResult& result) {
@@ -86,6 +87,12 @@ void WaterfallChart::setResult(const WaterfallResult& result) {
     setAccessibleDescription(said);
     updateGeometry();
     update();
+}
+
+QString WaterfallChart::asCsv() const {
+    CsvText csv({"Name", "From (ms)", "To (ms)", "Low (ms)", "High (ms)"});
+    for (const Bar& bar : m_bars) csv.row({bar.name, csvNumber(bar.from), csvNumber(bar.to), csvNumber(bar.low), csvNumber(bar.high)});
+    return csv.text();
 }
 
 int WaterfallChart::rowHeight() const {

@@ -23,6 +23,7 @@ public:
         QString tip;
     };
     const std::vector<Bar>& bars() const { return m_bars; }
+    QString asCsv() const;
     QRectF barPlace(std::size_t bar) const;
     int chosen() const { return m_chosen; }  // the bar that the keys are at; -1: none
     QSize sizeHint() const override;

@@ -6,6 +6,7 @@
 
 #include "core/base/Format.h"
 #include "core/events/Schedule.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
@@ -13,7 +14,7 @@ namespace stepscope {
 SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName("Learning rate over the run");
-    offerPicture(*this, "learning-rate");
+    offerPicture(*this, "learning-rate", [this] { return asCsv(); });
 }
 
 void SchedulePreview::setConfig(const RunConfig& config) {
@@ -22,6 +23,18 @@ void SchedulePreview::setConfig(const RunConfig& config) {
         QString("Learning rate: %1, at most %2, over %3 steps")
             .arg(QString::fromStdString(config.schedule), QString::number(config.lr, 'g', 3), QString::fromStdString(format::count(config.steps))));
     update();
+}
+
+QString SchedulePreview::asCsv() const {
+    constexpr std::int64_t kMostRows = 1000;
+    CsvText csv({"Step", "Learning rate"});
+    const std::int64_t rows = std::clamp<std::int64_t>(m_config.steps, 0, kMostRows);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const double share = rows > 1 ? static_cast<double>(row) / static_cast<double>(rows - 1) : 0;
+        const auto step = 1 + static_cast<std::int64_t>(share * static_cast<double>(m_config.steps - 1));
+        csv.row({QString::number(step), csvNumber(learningRate(m_config, step))});
+    }
+    return csv.text();
 }
 
 void SchedulePreview::paintEvent(QPaintEvent*) {

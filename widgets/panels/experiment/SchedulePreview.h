@@ -12,6 +12,7 @@ class SchedulePreview : public QWidget {
 public:
     explicit SchedulePreview(QWidget* parent = nullptr);
     void setConfig(const RunConfig& config);
+    QString asCsv() const;  // of every step, or of a thousand of them
     QSize sizeHint() const override { return {200, 56}; }
 
 protected:

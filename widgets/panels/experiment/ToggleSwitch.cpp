@@ -2,12 +2,15 @@
 #include "widgets/panels/experiment/ToggleSwitch.h"
 
 #include <QFontMetrics>
+#include <QHelpEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
+#include <algorithm>
 
 namespace stepscope {
 namespace {
-constexpr int kPad = 7, kEdge = 1;  // beside a word; of the frame
+constexpr int kPad = 7, kLeastPad = 3, kEdge = 1;  // beside a word, as it should be and at least; of the frame
 constexpr double kRound = 4;
 }  // namespace
 
@@ -30,13 +33,25 @@ QSize ToggleSwitch::sizeHint() const {
     return {metrics.horizontalAdvance(m_left) + metrics.horizontalAdvance(m_right) + 4 * kPad + 2 * kEdge, metrics.height() + 6};
 }
 
-// The words share the width by their own lengths.
+// The words share the width by their own lengths; what is missing each lacks by its share.
 QRect ToggleSwitch::placeOf(const QString& word) const {
     const QFontMetrics metrics(font());
     const int left = metrics.horizontalAdvance(m_left), right = metrics.horizontalAdvance(m_right);
-    const int spare = std::max(0, width() - left - right - 2 * kEdge);
-    const QRect first(kEdge, kEdge, left + spare / 2, height() - 2 * kEdge);
+    const int room = width() - 2 * kEdge, spare = room - left - right;
+    const int ofFirst = spare >= 4 * kLeastPad ? left + spare / 2 : room * (left + 2 * kLeastPad) / std::max(1, left + right + 4 * kLeastPad);
+    const QRect first(kEdge, kEdge, ofFirst, height() - 2 * kEdge);
     return word == m_left ? first : QRect(first.right() + 1, kEdge, width() - first.right() - 1 - kEdge, first.height());
+}
+
+QString ToggleSwitch::shownWord(const QString& word) const {
+    return QFontMetrics(font()).elidedText(word, Qt::ElideRight, placeOf(word).width() - 2 * kLeastPad);
+}
+
+bool ToggleSwitch::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip || !toolTip().isEmpty() || (shownWord(m_left) == m_left && shownWord(m_right) == m_right))
+        return QAbstractButton::event(event);
+    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), QString("%1 or %2").arg(m_left, m_right), this);
+    return true;
 }
 
 void ToggleSwitch::paintEvent(QPaintEvent*) {
@@ -52,7 +67,7 @@ void ToggleSwitch::paintEvent(QPaintEvent*) {
     painter.drawRoundedRect(QRectF(placeOf(word())), kRound - 1, kRound - 1);
     for (const QString& each : {m_left, m_right}) {
         painter.setPen(palette().color(group, each == word() ? QPalette::HighlightedText : QPalette::PlaceholderText));
-        painter.drawText(placeOf(each), Qt::AlignCenter, each);
+        painter.drawText(placeOf(each), Qt::AlignCenter, shownWord(each));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -28,7 +29,7 @@ PruningCurve::PruningCurve(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Perplexity by share of zeros");
     setFont(smallFont(font()));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    offerPicture(*this, "pruning");
+    offerPicture(*this, "pruning", [this] { return asCsv(); });
 }
 
 void PruningCurve::setPoints(const std::vector<PrunedPoint>& points) {
@@ -44,6 +45,13 @@ void PruningCurve::setPoints(const std::vector<PrunedPoint>& points) {
     }
     setAccessibleDescription(said.join("; "));
     update();
+}
+
+QString PruningCurve::asCsv() const {
+    CsvText csv({"Name", "Zeros", "Perplexity grows by", "Low", "High"});
+    for (const PrunedPoint& point : m_points)
+        csv.row({point.name, csvNumber(point.zeros), csvNumber(point.change), csvNumber(point.low), csvNumber(point.high)});
+    return csv.text();
 }
 
 QSize PruningCurve::sizeHint() const {

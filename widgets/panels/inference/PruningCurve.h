@@ -14,6 +14,7 @@ public:
     explicit PruningCurve(QWidget* parent = nullptr);
 
     void setPoints(const std::vector<PrunedPoint>& points);
+    QString asCsv() const;
     QPointF place(const PrunedPoint& point) const;  // where it is drawn
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -34,7 +35,7 @@ QString workerTime(double ns) {
 WorkersMap::WorkersMap(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
     setAccessibleName("Heat map of workers and steps");
-    offerPicture(*this, "workers");
+    offerPicture(*this, "workers", [this] { return asCsv(); });
 }
 
 void WorkersMap::setGrid(WorkerGrid grid) {
@@ -52,6 +53,15 @@ void WorkersMap::setGrid(WorkerGrid grid) {
     setMinimumHeight(static_cast<int>(std::min<std::int64_t>(m_grid.workers, 100'000)) * rowHigh() + footHigh());
     updateGeometry();
     update();
+}
+
+QString WorkersMap::asCsv() const {
+    CsvText csv({"Worker", "First step", "Last step", "Mean (ms)", "Slowest (ms)"});
+    for (std::int64_t worker = 0; worker < m_grid.workers; ++worker)
+        for (std::size_t column = 0; column < m_grid.columns.size(); ++column)
+            csv.row({QString::number(worker), QString::number(m_grid.columns[column].first), QString::number(m_grid.columns[column].last),
+                     csvNumber(1e-6 * m_grid.at(m_grid.mean, worker, column)), csvNumber(1e-6 * m_grid.at(m_grid.most, worker, column))});
+    return csv.text();
 }
 
 QSize WorkersMap::sizeHint() const {

@@ -16,6 +16,7 @@ public:
 
     void setGrid(WorkerGrid grid);
     const WorkerGrid& grid() const { return m_grid; }
+    QString asCsv() const;
     // ns of a step at the two ends of the colours; both 0 where there is nothing.
     double low() const { return m_low; }
     double high() const { return m_high; }

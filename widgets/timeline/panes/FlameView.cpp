@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "widgets/charts/KeepInSight.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 #include "widgets/style/WidgetPicture.h"
@@ -41,7 +42,7 @@ FlameView::FlameView(QWidget* parent) : QWidget(parent) {
     setMouseTracking(true);
     setAccessibleName("Flame graph");
     setAccessibleDescription(kFlameHelp);
-    offerPicture(*this, "flame-graph");
+    offerPicture(*this, "flame-graph", [this] { return asCsv(); });
 }
 
 void FlameView::setTree(const FlameTree* tree, FlameOrder order) {
@@ -55,6 +56,18 @@ void FlameView::setTree(const FlameTree* tree, FlameOrder order) {
     }
     layOut();
     describe();
+}
+
+QString FlameView::asCsv() const {
+    CsvText csv({"Row", "Name", "Caller", "Calls", "Total (ms)", "Self (ms)"});
+    if (m_tree == nullptr) return csv.text();
+    const auto name = [this](std::uint32_t node) { return node == 0 ? QString("all") : paneText(m_tree->name(node)); };
+    for (const FlameBox& box : m_boxes) {
+        const FlameNode& node = m_tree->nodes()[box.node];
+        csv.row({QString::number(box.row), name(box.node), box.node == 0 ? QString() : name(node.parent), QString::number(node.calls),
+                 csvMilliseconds(node.total), csvMilliseconds(node.self)});
+    }
+    return csv.text();
 }
 
 void FlameView::setWords(const QString& words) {

@@ -34,6 +34,7 @@ public:
     QRect rectOf(const FlameBox& box) const;
     QString facts(std::uint32_t node) const;
     std::int64_t matching() const { return m_matching; }  // ns of what the words fit, counted once
+    QString asCsv() const;                                // of the boxes that are drawn
 
     QSize sizeHint() const override;
 

@@ -12,6 +12,7 @@
 
 #include "widgets/charts/KeepInSight.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -34,7 +35,7 @@ HeatMap::HeatMap(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Heat map of layers and parts of the model");
     describe();
-    offerPicture(*this, "layers");
+    offerPicture(*this, "layers", [this] { return asCsv(); });
 }
 
 void HeatMap::setGrid(LayerGrid grid, std::int64_t steps) {
@@ -48,6 +49,15 @@ void HeatMap::setGrid(LayerGrid grid, std::int64_t steps) {
     setMinimumSize(nameWide() + static_cast<int>(m_grid.roles.size()) * kLeastCell,
                    headHighAt(kLeastCell) + static_cast<int>(m_grid.layers.size()) * rowHigh());
     update();
+}
+
+QString HeatMap::asCsv() const {
+    CsvText csv({"Layer", "Part of the model", "Time (ms)", "Calls"});
+    for (std::size_t row = 0; row < m_grid.layers.size(); ++row)
+        for (std::size_t column = 0; column < m_grid.roles.size(); ++column)
+            if (const LayerCell& cell = m_grid.cells[row][column]; cell.calls > 0)
+                csv.row({layerTitle(m_grid.layers[row]), paneText(m_grid.roles[column]), csvMilliseconds(cell.time), QString::number(cell.calls)});
+    return csv.text();
 }
 
 QSize HeatMap::sizeHint() const {

@@ -21,6 +21,7 @@ public:
     // steps: whole ones that all of it lies in; 0: of parts of steps, or of none.
     void setGrid(LayerGrid grid, std::int64_t steps);
     const LayerGrid& grid() const { return m_grid; }
+    QString asCsv() const;  // of each cell that holds something
     // The cell that the keys move, row and column; -1, -1: none.
     std::pair<int, int> chosen() const { return {m_row, m_column}; }
     QString cellFacts(int row, int column) const;

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "core/base/Format.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
@@ -42,7 +43,7 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
     setMouseTracking(true);
     setAccessibleName("Memory in use over the range");
-    offerPicture(*this, "memory");
+    offerPicture(*this, "memory", [this] { return asCsv(); });
 }
 
 void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing) {
@@ -52,6 +53,13 @@ void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std:
     m_missing = missing;
     setAccessibleDescription(memoryMissing(missing));
     update();
+}
+
+QString MemoryView::asCsv() const {
+    CsvText csv({"Time (ms)", "In use (B)"});
+    if (m_memory == nullptr) return csv.text();
+    for (const auto& [at, bytes] : m_memory->curve) csv.row({csvMilliseconds(at), QString::number(bytes)});
+    return csv.text();
 }
 
 void MemoryView::mouseMoveEvent(QMouseEvent* event) {
@@ -173,12 +181,14 @@ void MemoryPane::showDevice() {
         m_panes && place >= 0 && place < static_cast<int>(m_panes->memory.size()) ? &m_panes->memory[static_cast<std::size_t>(place)] : nullptr;
     m_split->widget(0)->setVisible(memory != nullptr);
     m_device->setVisible(m_device->count() > 1);
-    const std::int64_t missing = m_panes ? m_panes->memoryMissing : 0;
+    const std::int64_t missing = memory != nullptr ? memory->missing : m_panes ? m_panes->memoryMissing : 0;
     if (memory == nullptr) {
         if (!m_panes)
             m_table->setSentence({});
         else if (missing > 0)
             m_table->setSentence(QString("No memory is known to have been taken or given back in %1; %2.").arg(m_view.range, memoryMissing(missing)));
+        else if (m_view.onlySlowest)
+            m_table->setSentence(m_view.slowest);
         else
             m_table->setSentence(
                 m_panes->allocations
@@ -205,6 +215,7 @@ void MemoryPane::showDevice() {
         text += QString(" · the largest %1 of %2 pieces").arg(paneCount(static_cast<qint64>(memory->pieces.size())), paneCount(memory->alivePieces));
     if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
     if (missing > 0) text += QString(" · ") + memoryMissing(missing);
+    if (!m_view.slowest.isEmpty()) text += QString(" · ") + m_view.slowest;
     m_table->setSentence(
         text,
         "The rows are what was alive when most memory was in use, of what was recorded as taken. Predicted is what the settings that the "

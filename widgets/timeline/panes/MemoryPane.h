@@ -18,6 +18,7 @@ public:
     explicit MemoryView(QWidget* parent = nullptr);
     // memory: kept by pointer; null: nothing. missing: allocations that the curve is without, which stands over it.
     void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing);
+    QString asCsv() const;
     QSize sizeHint() const override { return {240, 90}; }
     QSize minimumSizeHint() const override { return {140, 44}; }
 

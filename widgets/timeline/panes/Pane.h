@@ -22,6 +22,8 @@ struct PanesView {
     QString note;                             // why kernels are missing, where a capture said so
     OperationCounters counters{};             // of all of the session
     QString counterNote{};                    // why there are none, or what they cost
+    QString slowest{};                        // of steps that were kept as the slowest: what is not recorded of them; empty: none are in the range
+    bool onlySlowest = false;                 //   nothing else is in the range
     Roof roof{};                              // of what the operations and kernels ran on; said by what the session is
     // What the settings that the run began with were predicted to hold at the worst moment of a step, by kind; empty: nothing was predicted.
     std::map<std::string, std::int64_t> predictedMemory{};

@@ -12,6 +12,7 @@
 
 #include "core/base/Check.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/RowTable.h"
 #include "widgets/style/Theme.h"
 
@@ -48,11 +49,6 @@ public:
         }
     }
 };
-
-QString csvCell(const QString& text) {
-    if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
-    return '"' + QString(text).replace('"', "\"\"") + '"';
-}
 
 }  // namespace
 

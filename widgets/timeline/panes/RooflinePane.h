@@ -20,6 +20,7 @@ public:
     explicit RooflineView(QWidget* parent = nullptr);
     void setDots(std::vector<RooflineDot> dots, const Roof& roof);
     const std::vector<RooflineDot>& dots() const { return m_dots; }
+    QString asCsv() const;
     void select(int dot);  // -1: none
     int selected() const { return m_selected; }
     QPointF positionOf(const RooflineDot& dot) const;

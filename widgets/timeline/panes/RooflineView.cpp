@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/style/CsvText.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 #include "widgets/style/WidgetPicture.h"
@@ -81,7 +82,7 @@ RooflineView::RooflineView(QWidget* parent) : QWidget(parent) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Roofline: FLOP per second over FLOP per byte");
-    offerPicture(*this, "roofline");
+    offerPicture(*this, "roofline", [this] { return asCsv(); });
 }
 
 void RooflineView::setDots(std::vector<RooflineDot> dots, const Roof& roof) {
@@ -104,6 +105,16 @@ void RooflineView::setDots(std::vector<RooflineDot> dots, const Roof& roof) {
     m_across = {left - kMargin - 0.2, std::max(right, left + 1) + kMargin + 0.3};
     m_up = {low - 0.5, std::max(high, low + 1) + kMargin + 0.2};
     update();
+}
+
+QString RooflineView::asCsv() const {
+    CsvText csv({"Name", "Layer", "Role", "Phase", "Type", "Calls", "Time (ms)", "FLOP a byte", "FLOP/s", "B/s", "Share (%)", "Bound by"});
+    for (const RooflineDot& dot : m_dots)
+        csv.row({paneText(dot.name), dot.layer < 0 ? QString() : QString::number(dot.layer), paneText(dot.role), paneText(dot.phase),
+                 paneText(dot.type), QString::number(dot.calls), csvMilliseconds(dot.time.ns), csvNumber(dot.intensity),
+                 csvNumber(dot.flopsPerSecond), csvNumber(dot.bytesPerSecond), csvNumber(100 * dot.share),
+                 dot.bounded.by == Bound::Unknown ? QString() : QString(toString(dot.bounded.by))});
+    return csv.text();
 }
 
 QRectF RooflineView::area() const {

@@ -78,6 +78,10 @@ QString notKept(const RangePanes& panes) {
     return missing > 0 ? QString(" · %1 slices could not be kept").arg(paneCount(missing)) : QString();
 }
 
+QString sumsNotKept(const OperationCounters& counters) {
+    return counters.missing() > 0 ? QString(" · %1 sums of hardware counters could not be kept").arg(paneCount(counters.missing())) : QString();
+}
+
 QString kernelKind(SliceKind kind) {
     return kind == SliceKind::Memcpy ? "copy" : kind == SliceKind::Memset ? "memset" : "kernel";
 }
@@ -86,6 +90,7 @@ QString kernelKind(SliceKind kind) {
 
 QString noKernelsSentence(const PanesView& view) {
     if (!view.note.isEmpty()) return view.note;
+    if (view.onlySlowest && !view.panes->devices) return view.slowest;
     if (view.panes->devices) return QString("No kernel begins in %1. “Fit” shows all that was captured.").arg(view.range);
     return "No kernels: this capture has no GPU in it. What ran on the CPU stands under Operations and in the flame graph; a trace of a GPU that is "
            "dropped on the window fills this.";
@@ -164,10 +169,11 @@ void OperationsPane::setView(const PanesView& view) {
     else if (rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
     else
-        m_table->setSentence(QString("%1 calls of operations in %2%3%4%5")
+        m_table->setSentence(QString("%1 calls of operations in %2%3%4%5%6")
                                  .arg(paneCount(m_panes->totals.operations), view.range, notKept(*m_panes),
                                       m_panes->nestedEach ? " · in Total calls within calls of the same name count each" : "",
-                                      view.counterNote.isEmpty() ? "" : " · " + view.counterNote),
+                                      view.counterNote.isEmpty() ? "" : " · " + view.counterNote,
+                                      sumsNotKept(view.counters) + (view.slowest.isEmpty() ? QString() : " · " + view.slowest)),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }

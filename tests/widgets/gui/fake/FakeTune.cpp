@@ -19,7 +19,7 @@ FakeTune::FakeTune(TuneRequest request, const Machine& machine, ExperimentStart 
                  .name = "what is best here",
                  .notes = {},
                  .database = request.database,
-                 .resumedFrom = {},
+                 .goesOnWith = 0,
                  .tags = {},
                  .record = request.record,
                  .config = request.config,
