@@ -77,7 +77,8 @@ public:
             std::erase_if(request.scheduled, [](const ScheduledCommand& one) { return std::holds_alternative<Capture>(one.command); });
         }
         // What is done between workers has something to say where there are several.
-        const auto registry = request.workers.alone() ? m_registry : std::make_shared<const Registry>(machine(), request.workers.size);
+        const auto registry =
+            request.workers.alone() ? m_registry : std::make_shared<const Registry>(machine(), request.workers.size, request.workers.localRank);
         const auto plan = registry->plan(*config, knownVocabulary(*config));
         if (!plan) return plan.error();
         host_memory::shareAmong(request.workers.localSize);  // the run asks the others, where that is unknown

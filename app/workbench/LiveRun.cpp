@@ -214,7 +214,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     };
     const DataIds ids(setup.state.config.vocabulary, corpus.tokens->size());
     setup.fits = [this, ids](const RunPlan& from, const RunPlan& to) -> Status {
-        if (const std::string why = m_workers ? whyNotShared(to) : ""; !why.empty()) return makeError(ErrorCode::Unsupported, why);
+        if (const std::string why = m_workers ? m_workers->whyNotShared(to) : ""; !why.empty()) return makeError(ErrorCode::Unsupported, why);
         return checkMemoryOfFlip(*m_registry, from, to, ids);
     };
     setup.fitsBeside = [this, ids](const RunPlan& a, const RunPlan& b) { return checkMemoryOfTurns(*m_registry, a, b, ids); };
@@ -238,7 +238,8 @@ Result<TrainerSetup> LiveRun::prepare() {
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
     };
     if (m_workers) {
-        if (const Status same = m_workers->compareStart(setup); !same) return same.error();
+        const std::string gpu = m_plan.gpu ? m_registry->machine().gpus.at(static_cast<std::size_t>(*m_plan.gpu)).name : "";
+        if (const Status same = m_workers->compareStart(setup, gpu); !same) return same.error();
         auto link = m_workers->link();
         if (!link) return link.error();
         m_link = std::move(*link);

@@ -16,6 +16,8 @@ Verdict cudaGraphUsable(const Machine& machine, const RunConfig& config, const V
     if (config.dropout > 0) return Verdict::no("a captured step cannot draw another dropout mask each time; set dropout to 0.");
     if (config.integer("chunked-loss") > 0)
         return Verdict::no("chunked-loss waits for the GPU, and fused-loss never holds all logits anyway; switch chunked-loss off.");
+    if (config.word("zero") == "1")
+        return Verdict::no("the captured update is of all weights, and zero=1 lets each worker update its own part; choose one of the two.");
     if (config.word("optimizer") != "fused" || !fusedOn(config, "fused-optimizer"))
         return Verdict::no(
             fmt::format("the captured update is that of fused-optimizer; choose optimizer=fused and fused-optimizer=auto instead of {} and {}.",

@@ -1,5 +1,7 @@
 #include "core/program/DataParallel.h"
 
+#include <ATen/ops/from_blob.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,6 +36,14 @@ void putBefore(std::vector<T>& all, const std::vector<T>& more) {
 
 constexpr std::size_t kLongestText = 64 << 10;  // bytes of what the first worker says to all
 
+// Float32 values, wherever they lie.
+void copyToHost(const at::Tensor& from, float* into) {
+    if (from.is_cpu())
+        std::memcpy(into, from.const_data_ptr(), from.nbytes());
+    else
+        at::from_blob(into, {from.numel()}, at::kFloat).copy_(from);
+}
+
 }  // namespace
 
 DataParallel::DataParallel(Collectives& group, std::int64_t bucketBytes)
@@ -52,35 +62,86 @@ void DataParallel::onFinal(const FinalGradients& range) noexcept {
     if (m_open.count >= m_bucketCount) hand();
 }
 
-void DataParallel::hand() {
+void DataParallel::hand() noexcept {
     m_open.sums = m_sums;
+    queue(std::exchange(m_open, {}));
+}
+
+void DataParallel::addUpToo(const at::Tensor& numbers) {
+    SS_CHECK(m_open.gradients.empty() && numbers.scalar_type() == at::kFloat && numbers.is_contiguous());
+    queue({.offset = 0, .count = numbers.numel(), .gradients = {numbers}, .offsets = {0}});
+}
+
+void DataParallel::queue(Bucket bucket) {
+    Status ready;
+    if (onGpu(bucket)) {
+        m_givenToGpu = true;
+        ready = makeReady(bucket);
+    }
     {
         const std::lock_guard lock(m_mutex);
-        m_queue.push_back(std::exchange(m_open, {}));
+        if (!ready) m_state = std::move(ready);
+        m_queue.push_back(std::move(bucket));
         m_unsummed = m_queue.size();
     }
     m_handed.notify_one();
 }
 
+// Where the gradients are made: they are rounded behind that, and what comes after it on their stream is waited for by nobody.
+Status DataParallel::makeReady(Bucket& bucket) noexcept {
+    Status made;
+    try {
+        const c10::NoGradGuard none;
+        for (const at::Tensor& gradient : bucket.gradients) {
+            SS_CHECK(gradient.scalar_type() == at::kFloat && gradient.is_contiguous());
+            if (bucket.sums == SumPrecision::Bf16) bucket.halves.push_back(gradient.to(at::kBFloat16));
+        }
+        bucket.ready = m_gpu->mark();
+    } catch (const std::exception& thrown) {
+        made =
+            makeError(ErrorCode::Training, "The gradients could not be handed to the other workers' GPUs; the cause is in the log.", thrown.what());
+        m_gpu->fail(made.error());
+    }
+    return made;
+}
+
 void DataParallel::reduce() {
     if (!m_open.gradients.empty()) hand();
     const Waiting waiting(m_waited);
+    Status onGpu;
+    if (std::exchange(m_givenToGpu, false)) onGpu = reduceOnGpu();
     giveWayUntil([&] { return m_unsummed == 0; });
     std::unique_lock lock(m_mutex);
     m_idle.wait(lock, [&] { return m_queue.empty(); });
+    m_underWay.clear();
+    if (!onGpu) m_state = std::move(onGpu);  // it names who was lost
     if (!m_state) throw WorkersApart(m_state.error());
+}
+
+Status DataParallel::reduceOnGpu() {
+    if (const Status finished = m_gpu->finish([this] { return m_unsummed == 0; }); !finished) return finished;
+    const c10::NoGradGuard none;
+    const std::lock_guard lock(m_mutex);
+    for (const Bucket& bucket : m_underWay)
+        for (std::size_t i = 0; i < bucket.halves.size(); ++i) bucket.gradients[i].copy_(bucket.halves[i]);
+    return {};
 }
 
 void DataParallel::settle() {
     m_open = {};
+    if (std::exchange(m_givenToGpu, false)) {
+        m_gpu->fail(makeError(ErrorCode::Training, "A step broke while the workers' GPUs added up its gradients."));
+        m_gpu->abandon();
+    }
     std::unique_lock lock(m_mutex);
     m_idle.wait(lock, [&] { return m_queue.empty(); });
+    m_underWay.clear();
 }
 
 void DataParallel::work(const std::stop_token& stop) {
     std::unique_lock lock(m_mutex);
     while (m_handed.wait(lock, stop, [&] { return !m_queue.empty(); })) {
-        const Bucket bucket = std::exchange(m_queue.front(), {});
+        Bucket bucket = std::exchange(m_queue.front(), {});
         const bool useless = !m_state;
         lock.unlock();
         Status added;
@@ -89,8 +150,11 @@ void DataParallel::work(const std::stop_token& stop) {
         } catch (const std::exception& thrown) {
             added = makeError(ErrorCode::Internal, thrown.what());
         }
+        // The others' GPUs wait for this worker's, which takes nothing more.
+        if (!added && onGpu(bucket)) m_gpu->fail(added.error());
         lock.lock();
         if (!added) m_state = std::move(added);
+        if (onGpu(bucket)) m_underWay.push_back(std::move(bucket));
         m_queue.erase(m_queue.begin());
         m_unsummed = m_queue.size();
         if (m_queue.empty()) m_idle.notify_one();
@@ -110,7 +174,19 @@ bool DataParallel::Bucket::inPlace() const {
     return offsets.front() == offset && end <= first.storage().nbytes();
 }
 
+// Put under way: reduce() waits for the end of it.
+Status DataParallel::addUpOnGpu(const Bucket& bucket) {
+    const bool halves = !bucket.halves.empty();
+    const OperationSpan span("all-reduce", Role::Communication, 0, [&] {
+        std::int64_t count = 0;
+        for (const at::Tensor& gradient : bucket.gradients) count += gradient.numel();
+        return OperationWork{.flops = 0, .bytes = count * static_cast<std::int64_t>(halves ? sizeof(std::uint16_t) : sizeof(float))};
+    });
+    return m_gpu->sum(halves ? bucket.halves : bucket.gradients, bucket.ready.get());
+}
+
 Status DataParallel::addUp(const Bucket& bucket) {
+    if (onGpu(bucket)) return addUpOnGpu(bucket);
     for (const at::Tensor& gradient : bucket.gradients)
         SS_CHECK(gradient.is_cpu() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous());
     if (bucket.inPlace()) return addUp(bucket.gradients.front().data_ptr<float>(), bucket.count, bucket.sums);
@@ -175,24 +251,31 @@ std::vector<std::byte> DataParallel::gatherBytes(const std::vector<std::byte>& o
 }
 
 void DataParallel::handRound(const at::Tensor& whole, const std::vector<std::int64_t>& bounds) {
-    SS_CHECK(whole.is_cpu() && whole.scalar_type() == at::kFloat && whole.is_contiguous() && whole.numel() == bounds.back());
+    SS_CHECK(whole.scalar_type() == at::kFloat && whole.is_contiguous() && whole.numel() == bounds.back());
     const Waiting waiting(m_waited);
-    float* values = static_cast<float*>(whole.data_ptr());
-    passParts(values + bounds[static_cast<std::size_t>(rank())], bounds, values);
+    if (m_gpu != nullptr && m_gpu->takes(whole.device())) {
+        const OperationSpan span("all-gather", Role::Communication, 0,
+                                 [&] { return OperationWork{.flops = 0, .bytes = bounds.back() * static_cast<std::int64_t>(sizeof(float))}; });
+        (void)m_gpu->handRound(whole, bounds);  // what goes wrong all of them hear next
+        if (const Status handed = m_gpu->finish([] { return true; }); !handed) throw WorkersApart(handed.error());
+        return;
+    }
+    SS_CHECK(whole.is_cpu());
+    const auto mine = static_cast<std::size_t>(rank());
+    passParts(whole.narrow(0, bounds[mine], bounds[mine + 1] - bounds[mine]), bounds, static_cast<float*>(whole.data_ptr()));
 }
 
 void DataParallel::bringTogether(const at::Tensor& own, const std::vector<std::int64_t>& bounds, const at::Tensor& whole) {
     const auto mine = static_cast<std::size_t>(rank());
-    SS_CHECK(own.is_cpu() && own.scalar_type() == at::kFloat && own.is_contiguous() && own.numel() == bounds[mine + 1] - bounds[mine]);
+    SS_CHECK(own.scalar_type() == at::kFloat && own.is_contiguous() && own.numel() == bounds[mine + 1] - bounds[mine]);
     SS_CHECK(!whole.defined() || (whole.is_cpu() && whole.is_contiguous() && whole.numel() == bounds.back()));
-    const float* part = static_cast<const float*>(own.const_data_ptr());
     float* into = whole.defined() ? static_cast<float*>(whole.data_ptr()) : nullptr;
-    passParts(part, bounds, into);
-    if (into != nullptr && own.numel() > 0) std::memcpy(into + bounds[mine], part, own.nbytes());
+    passParts(own, bounds, into);
+    if (into != nullptr && own.numel() > 0) copyToHost(own, into + bounds[mine]);
 }
 
 // Some of each part at a time, as many of each: shorter ones are filled up with what nobody reads.
-void DataParallel::passParts(const float* own, const std::vector<std::int64_t>& bounds, float* whole) {
+void DataParallel::passParts(const at::Tensor& own, const std::vector<std::int64_t>& bounds, float* whole) {
     const auto workers = static_cast<std::size_t>(size()), mine = static_cast<std::size_t>(rank());
     SS_CHECK(bounds.size() == workers + 1);
     const auto lengthOf = [&](std::size_t worker) { return bounds[worker + 1] - bounds[worker]; };
@@ -204,7 +287,7 @@ void DataParallel::passParts(const float* own, const std::vector<std::int64_t>& 
         m_own.resize(static_cast<std::size_t>(count));
         m_all.resize(static_cast<std::size_t>(count) * workers);
         const auto bytesOf = [](std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(float); };
-        if (held(mine) > 0) std::memcpy(m_own.data(), own + begin, bytesOf(held(mine)));
+        if (held(mine) > 0) copyToHost(own.narrow(0, begin, held(mine)), m_own.data());
         const auto bytes = static_cast<std::int64_t>(bytesOf(count));
         {
             const OperationSpan span("all-gather", Role::Communication, 0, [&] { return OperationWork{.flops = 0, .bytes = bytes * (1 + size())}; });

@@ -1,11 +1,12 @@
 // DataParallel: one worker's side of steps that several workers make together, each on sequences of its own. It hears from a Program which gradients
 // are final (GradientRanges.h) and adds them up with the others', in buckets, on a thread of its own while backward goes on; and it hands numbers
-// round. One a run: Programs come and go under it. Trainer thread.
+// round. What lies on a GPU is added up there (GpuSums.h). One a run: Programs come and go under it. Trainer thread.
 #pragma once
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "core/events/RunPlan.h"
 #include "core/kernels/isa/Bf16.h"
+#include "core/program/GpuSums.h"
 #include "core/program/GradientRanges.h"
 #include "core/workers/Collectives.h"
 
@@ -49,10 +51,17 @@ public:
     // Collectives::sumBf16() and widened again, so that a gradient g of the workers' g_r is within ((1 + 2^-8)^W - 1) * sum |g_r| of their sum. All
     // workers say the same before the same step.
     void addUpIn(SumPrecision precision) { m_sums = precision; }
+    // Before the first step: what lies on `gpu`'s device is added up and handed round there from now on. All workers do the same.
+    void addUpOn(std::unique_ptr<GpuSums> gpu) { m_gpu = std::move(gpu); }
+    const GpuSums* gpu() const { return m_gpu.get(); }  // null: there is none
 
     void onFinal(const FinalGradients& range) noexcept override;
+    // Numbers that are no gradients, float32, added up with them in every precision: before a step's first range, by all workers. There when reduce()
+    // has returned.
+    void addUpToo(const at::Tensor& numbers);
     void reduce() override;  // throws WorkersApart
-    // For who lets go of a Program whose step broke before reduce(): what was handed on is added up where it lies, so it has to stay until then.
+    // For who lets go of a Program whose step broke before reduce(): what was handed on is added up where it lies, so it has to stay until then. On a
+    // GPU nobody waits for that: nothing is added up there any more.
     void settle();
 
     // The losses of all micro-batches of a step, in the order of their sequences: workers take micro-batches in turn. Throws WorkersApart, as the
@@ -74,7 +83,7 @@ public:
     // Of float32 values in as many parts as there are workers, bounds[rank] to bounds[rank + 1] of each: everybody's own part, in everybody's memory
     // of the whole. Throws WorkersApart, with some parts there and others not.
     void handRound(const at::Tensor& whole, const std::vector<std::int64_t>& bounds);
-    // The same from a worker's part alone, into memory of the whole; undefined: this worker wants none.
+    // The same from a worker's part alone, wherever it lies, into memory of the host; undefined: this worker wants none.
     void bringTogether(const at::Tensor& own, const std::vector<std::int64_t>& bounds, const at::Tensor& whole);
 
     // How long steps have waited so far: for sums that backward did not hide, and for the others' losses.
@@ -87,18 +96,28 @@ private:
         std::vector<at::Tensor> gradients;  // in the layout's order
         std::vector<std::int64_t> offsets;  // theirs in it
         SumPrecision sums = SumPrecision::Float32;
+        // On a GPU alone: the gradients rounded, where that is how they are added up, and the point behind which all of them are there.
+        std::vector<at::Tensor> halves;
+        std::shared_ptr<c10::Event> ready;
         bool inPlace() const;
     };
-    void passParts(const float* own, const std::vector<std::int64_t>& bounds, float* whole);
-    void hand();
+    void passParts(const at::Tensor& own, const std::vector<std::int64_t>& bounds, float* whole);
+    bool onGpu(const Bucket& bucket) const { return m_gpu != nullptr && m_gpu->takes(bucket.gradients.front().device()); }
+    void hand() noexcept;
+    void queue(Bucket bucket);
+    Status makeReady(Bucket& bucket) noexcept;
+    Status reduceOnGpu();
     void work(const std::stop_token& stop);
     Status addUp(const Bucket& bucket);
+    Status addUpOnGpu(const Bucket& bucket);
     Status addUp(float* values, std::int64_t count, SumPrecision precision);
 
     Collectives& m_group;
     std::int64_t m_bucketCount;  // elements
     Bucket m_open;               // of the trainer thread, as the next
     SumPrecision m_sums = SumPrecision::Float32;
+    std::unique_ptr<GpuSums> m_gpu;
+    bool m_givenToGpu = false;  // something of this step
     bool m_asksToMeet = true, m_somebodyMeets = true;
     std::chrono::nanoseconds m_waited{};
     std::vector<float> m_own, m_all;  // of parts that go round
@@ -110,7 +129,8 @@ private:
     std::mutex m_mutex;  // of all below
     std::condition_variable_any m_handed;
     std::condition_variable m_idle;
-    std::vector<Bucket> m_queue;  // the one being added up is still in it
+    std::vector<Bucket> m_queue;     // the one being added up is still in it
+    std::vector<Bucket> m_underWay;  // on a GPU
     Status m_state;
     std::jthread m_thread;  // last: it uses everything above
 };

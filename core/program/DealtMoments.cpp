@@ -7,7 +7,7 @@ namespace stepscope {
 FloatMoments gatheredMoments(const TrainState& state, DataParallel& others, bool wanted) {
     const auto bounds = momentBounds(state.layout, state.share.of);
     const auto whole = [&](const at::Tensor& part) {
-        const at::Tensor all = wanted ? at::empty({state.layout.size()}, part.options()) : at::Tensor();
+        const at::Tensor all = wanted ? at::empty({state.layout.size()}, part.options().device(at::kCPU)) : at::Tensor();
         others.bringTogether(part, bounds, all);
         return all;
     };
@@ -19,8 +19,8 @@ void makeWhole(TrainState& state, DataParallel& others) {
     if (state.share.whole()) return;
     FloatMoments all = gatheredMoments(state, others, true);
     state.bumpRevision();
-    state.firstMoment = std::move(all.first);
-    state.secondMoment = std::move(all.second);
+    state.firstMoment = all.first.to(state.weights.device());
+    state.secondMoment = all.second.to(state.weights.device());
     state.share = {};
 }
 

@@ -6,7 +6,7 @@
 
 namespace stepscope {
 
-// Both moments whole, from the parts of all. Undefined with a worker that does not want them: it needs no memory for them.
+// Both moments whole, in memory of the host, from the parts of all. Undefined with a worker that does not want them: it needs no memory for them.
 FloatMoments gatheredMoments(const TrainState& state, DataParallel& others, bool wanted);
 
 // Every worker's State holds both moments whole from here on.

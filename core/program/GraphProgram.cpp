@@ -121,9 +121,11 @@ void GraphProgram::subscribe(GradientSubscriber* subscriber) {
     m_eager.subscribe(subscriber);
 }
 
-// Several workers train on CPUs so far.
+// What was captured has a micro-batch's share of the mean in it.
 void GraphProgram::shareWith(DataParallel* others) {
-    SS_CHECK(others == nullptr);
+    if (others != m_others) forget();
+    PhasedProgram::shareWith(others);
+    m_eager.shareWith(others);
 }
 
 void GraphProgram::bind(const TrainState& state) {
@@ -143,20 +145,31 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
     if (m_leaves.bind(state)) forget();
     if (m_feed.prepare(batches)) forget();
     if (m_givenUp || m_eagerSteps++ < kEagerSteps) return eager(state, batches, rate);
+    SS_CHECK(state.share.whole());
     if (!m_captured) {
-        try {
-            capture(state);
-        } catch (const std::exception& thrown) {
-            const std::string why = thrown.what();
+        if (const Status captured = captureTogether(state); !captured) {
             forget();
             m_givenUp = true;
             giveBack();
-            m_report.preparation =
-                fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
+            std::string why = captured.error().sentence;
+            while (why.ends_with('.')) why.pop_back();
+            m_report.preparation = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why);
             return eager(state, batches, rate);
         }
     }
     return PhasedProgram::step(state, batches, rate);
+}
+
+// A captured step adds up more than an eager one, so either all workers make captured steps or none does.
+Status GraphProgram::captureTogether(const TrainState& state) {
+    Status own;
+    try {
+        capture(state);
+    } catch (const std::exception& thrown) {
+        const std::string why = thrown.what();
+        own = makeError(ErrorCode::Unsupported, why.substr(0, why.find('\n')));
+    }
+    return m_others != nullptr ? m_others->agree(own) : own;
 }
 
 void GraphProgram::forget() {
@@ -176,7 +189,8 @@ void GraphProgram::giveBack() {
 }
 
 void GraphProgram::microStep(const GptConfig& config, bool first) {
-    const double incoming = 1 / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
+    const std::int64_t batches = m_parts.accumulation * workers();
+    const double incoming = 1 / static_cast<double>(batches);  // gradient of the mean over the micro-batches of all workers
     const auto cut = [this] {
         const PlaceScope place(Role::Embedding);  // whoever captures such steps names the place of everything in the graph
         return m_feed.read(m_slot);
@@ -192,7 +206,7 @@ void GraphProgram::microStep(const GptConfig& config, bool first) {
     loss.backward(m_incoming);
     const c10::NoGradGuard none;
     const PlaceScope place(Role::HeadLoss);
-    if (m_parts.accumulation == 1)
+    if (batches == 1)
         m_loss.copy_(loss);
     else if (first)
         at::mul_out(m_loss, loss, m_incoming);
@@ -232,7 +246,7 @@ void GraphProgram::makeBuffers() {
     m_loss = m_results[0];
     m_norm = m_results[1];
     m_hostResults = at::empty({2}, numbers.pinned_memory(pinned));
-    m_incoming = at::full({}, 1 / static_cast<double>(m_parts.accumulation), numbers.device(m_parts.device));
+    m_incoming = at::full({}, 1 / static_cast<double>(m_parts.accumulation * workers()), numbers.device(m_parts.device));
 }
 
 void GraphProgram::capture(const TrainState& state) {
@@ -283,6 +297,8 @@ void GraphProgram::pass(const TrainState&, const Micro& micro, PhaseClock& clock
     const c10::NoGradGuard none;
     clock.enter(Phase::Backward);  // and the forward pass: one launch
     (micro.number == 0 ? m_first : m_next)->replay();
+    // The update decides on the device, with each worker: it must see the loss of all, or one that is no number would keep some of them from it.
+    if (micro.last && m_others != nullptr) m_others->addUpToo(m_loss);
 }
 
 void GraphProgram::update(TrainState& state, const AdamW&) {

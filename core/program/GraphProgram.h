@@ -1,6 +1,7 @@
 // GraphProgram: cuda-graph. After a few eager steps, forward and backward pass of a micro-batch are captured into one CUDA graph, clipping and
 // AdamW into another, and replayed: a launch each, without waiting for the device in between; around them only copies: the batch and the numbers of
-// AdamW, then loss and norm. What cannot be captured runs eagerly, and the report says why. Works on the same TrainState as every other Program.
+// AdamW, then loss and norm. What cannot be captured runs eagerly, and the report says why. Of several workers each adds up gradients and loss with
+// the others' between the two. Works on the same TrainState as every other Program.
 #pragma once
 #include <c10/core/Stream.h>
 
@@ -53,6 +54,7 @@ private:
     StepResult eager(TrainState& state, const BatchSource& batches, double rate);
     void makeBuffers();
     void capture(const TrainState& state);
+    Status captureTogether(const TrainState& state);
     void rehearse(const GptConfig& config);
     void microStep(const GptConfig& config, bool first);
     void updateStep();
@@ -71,7 +73,7 @@ private:
     at::Tensor m_numbers;                   // (2, floats of AdamWStep), a row a group
     at::Tensor m_results;                   // (2): the next two
     at::Tensor m_loss, m_norm;              // no dimensions; of the whole step
-    at::Tensor m_incoming;                  // no dimensions: the gradient of a micro-batch's loss
+    at::Tensor m_incoming;                  // no dimensions: the gradient of a micro-batch's loss, its share of the mean over all workers'
     at::Tensor m_hostWords, m_hostResults;  // on the host, pinned beside a GPU: what is copied there, and what comes back
 
     int m_eagerSteps = 0;

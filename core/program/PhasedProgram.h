@@ -54,6 +54,8 @@ protected:
     // After the update, or in its place.
     virtual void release() {}
 
+    std::int64_t workers() const { return m_others == nullptr ? 1 : m_others->size(); }
+
     // Of so many sequences of a validation those that this worker reads: whole batches, and the last worker what is left over.
     Share validationShare(std::int64_t sequences) const;
     // The mean of their losses; sum: of this worker's.
@@ -66,7 +68,6 @@ protected:
     DataParallel* m_others = nullptr;
 
 private:
-    std::int64_t workers() const { return m_others == nullptr ? 1 : m_others->size(); }
     std::int64_t sequences() const { return workers() * m_parts.accumulation * m_parts.batchSize; }  // of a step
     bool scales() const { return m_parts.lossScaleGrowth > 0; }
     void bindChecked(const TrainState& state);

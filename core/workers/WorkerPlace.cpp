@@ -92,13 +92,19 @@ std::string startOf(const Environment& environment, bool torchrun) {
     return name;
 }
 
+// All workers are on this machine, whoever says so.
+void allHere(const Environment& environment, WorkerPlace& place) {
+    place.localSize = place.size;
+    if (!environment.has(kTorchrun.localRank) && !environment.has(kSlurm.localRank)) place.localRank = place.rank;
+}
+
 Status findStore(const Environment& environment, WorkerPlace& place) {
     const auto restart = environment.number("TORCHELASTIC_RESTART_COUNT", 0, 1'000'000, 0);
     if (!restart) return restart.error();
     place.restart = *restart;
     place.file = environment.text("STEPSCOPE_WORKERS_FILE");
     if (!place.file.empty()) {
-        place.localSize = place.size;  // a file is met on one machine
+        allHere(environment, place);  // a file is met on one machine
         return {};
     }
     place.address = environment.text("MASTER_ADDR");
@@ -108,7 +114,7 @@ Status findStore(const Environment& environment, WorkerPlace& place) {
             place.size));
     // Of a script that names no machines: who meets at this one's own address is on it.
     if (!environment.has(kTorchrun.localSize) && (place.address == "127.0.0.1" || place.address == "localhost" || place.address == "::1"))
-        place.localSize = place.size;
+        allHere(environment, place);
     const auto port = environment.number("MASTER_PORT", 1, 65535);
     if (!port) return port.error();
     place.port = *port;

@@ -26,12 +26,7 @@ std::string hashOfState(const TrainState& state) {
 
 }  // namespace
 
-std::string whyNotShared(const RunPlan& plan) {
-    return plan.onGpu() ? "Several workers train on CPUs so far: set device=cpu, or start one worker." : "";
-}
-
 Result<std::unique_ptr<RunWorkers>> RunWorkers::join(const RunRequest& request, const RunPlan& plan, const std::atomic<bool>& cancelled) {
-    if (const std::string why = whyNotShared(plan); !why.empty()) return makeError(ErrorCode::Unsupported, why);
     auto group = WorkerGroup::join(request.workers, request.workerPatience, [&] { return cancelled.load(); });
     if (!group) return group.error();
     RunFacts facts = programFacts();
@@ -39,7 +34,24 @@ Result<std::unique_ptr<RunWorkers>> RunWorkers::join(const RunRequest& request, 
     const auto said = (*group)->texts(sayFacts(facts));
     if (!said) return said.error();
     if (const Status same = sameFacts(*said, "words"); !same) return same.error();
-    return std::unique_ptr<RunWorkers>(new RunWorkers(std::move(*group)));
+    std::unique_ptr<RunWorkers> workers(new RunWorkers(std::move(*group)));
+    if (plan.onGpu()) {
+        auto gpu = GpuSums::join(*workers->m_group, at::Device(plan.device()), request.workerPatience);
+        if (!gpu) return gpu.error();
+        workers->m_parallel.addUpOn(std::move(*gpu));
+    }
+    return workers;
+}
+
+std::string RunWorkers::whyNotShared(const RunPlan& plan) const {
+    const GpuSums* const gpu = m_parallel.gpu();
+    if (!plan.onGpu() || (gpu != nullptr && gpu->takes(at::Device(plan.device())))) return {};
+    return "The workers of this run have not joined these GPUs; a run of several workers that is to train on GPUs is started there.";
+}
+
+Result<std::vector<LinkTime>> RunWorkers::link() {
+    if (m_parallel.gpu() != nullptr) return std::vector<LinkTime>();
+    return timeLink(*m_group);
 }
 
 Result<std::optional<Restart>> RunWorkers::restart(const RunRequest& request) {
@@ -69,8 +81,10 @@ std::int64_t RunWorkers::threads(const RunConfig& config, int cores) const {
     return config.threads > 0 ? config.threads : std::max(1, cores / m_group->sharingProcessors());
 }
 
-Status RunWorkers::compareStart(const TrainerSetup& setup) {
-    const RunFacts facts = startFacts(setup.batches->corpus(), setup.origin.threads, toString(isaInUse()), hashOfState(setup.state));
+Status RunWorkers::compareStart(const TrainerSetup& setup, const std::string& gpu) {
+    RunFacts facts = startFacts(setup.batches->corpus(), setup.origin.threads, toString(isaInUse()), hashOfState(setup.state));
+    // One of another kind rounds otherwise.
+    if (!gpu.empty()) facts.emplace_back("GPU", gpu);
     const auto said = m_group->texts(sayFacts(facts));
     if (!said) return said.error();
     return sameFacts(*said, "data, threads and weights");
@@ -78,9 +92,13 @@ Status RunWorkers::compareStart(const TrainerSetup& setup) {
 
 std::string RunWorkers::description(const RunPlan& plan, std::int64_t threads) const {
     const std::int64_t workers = m_parallel.size();
+    const GpuSums* const gpu = m_parallel.gpu();
+    const std::string onGpus =
+        gpu != nullptr && plan.onGpu() ? fmt::format(" and a GPU each, joined by NCCL {}", ncclVersionWords(gpu->ncclVersion())) : std::string();
     return fmt::format(
-        "{} workers train together, {} of them on this machine, with {} thread{} each: an update takes {} sequences, {} of each worker.", workers,
-        m_group->onThisMachine(), threads, threads == 1 ? "" : "s", workers * plan.accumulation * plan.batchSize, plan.accumulation * plan.batchSize);
+        "{} workers train together, {} of them on this machine, with {} thread{} each{}: an update takes {} sequences, {} of each worker.", workers,
+        m_group->onThisMachine(), threads, threads == 1 ? "" : "s", onGpus, workers * plan.accumulation * plan.batchSize,
+        plan.accumulation * plan.batchSize);
 }
 
 std::string RunWorkers::waits(std::int64_t steps, double stepSeconds) {

@@ -42,10 +42,12 @@ public:
     int onThisMachine() const { return m_group->onThisMachine(); }
     // CPU threads of this worker: as set, or its share of the cores that it may use: all where nobody else may use them, as srun binds workers.
     std::int64_t threads(const RunConfig& config, int cores) const;
-    // Everything is read and made: is it the same with all of them?
-    Status compareStart(const TrainerSetup& setup);
-    // How fast sums are here, for forecasts. All ask together, before the first step.
-    Result<std::vector<LinkTime>> link() { return timeLink(*m_group); }
+    // Everything is read and made: is it the same with all of them? gpu: what this worker trains on, empty on a CPU.
+    Status compareStart(const TrainerSetup& setup, const std::string& gpu);
+    // How fast sums are here, for forecasts. All ask together, before the first step. Empty where GPUs make them: nothing is foretold of those.
+    Result<std::vector<LinkTime>> link();
+    // Why these workers cannot run this plan; empty = they can.
+    std::string whyNotShared(const RunPlan& plan) const;
     // This worker ends: the others are told why.
     void giveUp(const Error& why) { m_group->giveUp(why.sentence); }
 
@@ -63,8 +65,5 @@ private:
     std::unique_ptr<WorkerGroup> m_group;
     DataParallel m_parallel;
 };
-
-// Why several workers cannot run this plan; empty = they can.
-std::string whyNotShared(const RunPlan& plan);
 
 }  // namespace stepscope

@@ -12,8 +12,10 @@ namespace stepscope {
 
 class PlanDraft {
 public:
-    // running: every switch at the value that runs (Registry::running). workers: that make a run's steps together, at least 1.
-    explicit PlanDraft(RunConfig running, int workers = 1) : m_running(std::move(running)), m_workers(workers) {}
+    // running: every switch at the value that runs (Registry::running). workers: that make a run's steps together, at least 1; beforeHere: so many of
+    // them that run on this machine come before this one.
+    explicit PlanDraft(RunConfig running, int workers = 1, int beforeHere = 0)
+        : m_running(std::move(running)), m_workers(workers), m_beforeHere(beforeHere) {}
 
     RunPlan plan;
 
@@ -21,6 +23,7 @@ public:
     const RunConfig& running() const { return m_running; }
     // For a note about what is done between workers.
     int workers() const { return m_workers; }
+    int workersBeforeHere() const { return m_beforeHere; }
 
     // Who decides from here on, for the sentence about two claims.
     void beginSwitch(std::string id) { m_owner = std::move(id); }
@@ -34,7 +37,7 @@ public:
 
 private:
     RunConfig m_running;
-    int m_workers;
+    int m_workers, m_beforeHere;
     std::string m_owner;
     std::map<std::string, std::string> m_claims;  // what -> switch
     std::optional<Error> m_conflict;

@@ -13,7 +13,8 @@ void addSentence(std::string& text, const std::string& sentence) {
 
 }  // namespace
 
-Registry::Registry(Machine machine, int workers) : m_machine(std::move(machine)), m_workers(workers), m_entries(allSwitches()) {}
+Registry::Registry(Machine machine, int workers, int beforeHere)
+    : m_machine(std::move(machine)), m_workers(workers), m_beforeHere(beforeHere), m_entries(allSwitches()) {}
 
 const Switch* Registry::find(const std::string& id) const {
     for (const auto& entry : m_entries)
@@ -35,7 +36,7 @@ SwitchNote Registry::noteOf(const Switch& entry, const PlanDraft& draft) const {
 }
 
 PlanDraft Registry::drafted(const RunConfig& config, RunConfig inUse, std::int64_t vocabulary) const {
-    PlanDraft draft(std::move(inUse), m_workers);
+    PlanDraft draft(std::move(inUse), m_workers, m_beforeHere);
     draft.plan.config = config;
     draft.plan.vocabulary = vocabulary;
     for (const auto& entry : m_entries) {
@@ -49,9 +50,21 @@ Result<RunPlan> Registry::plan(const RunConfig& config, std::int64_t vocabulary)
     std::string notes;
     PlanDraft draft = drafted(config, running(config, &notes), vocabulary);
     if (const auto& conflict = draft.conflict()) return *conflict;
+    if (Status there = checkGpu(draft.plan); !there) return there.error();
     for (const auto& entry : m_entries) addSentence(notes, noteOf(entry, draft).text);
     draft.plan.notes = std::move(notes);
     return std::move(draft.plan);
+}
+
+// The GPU that a person named is there (complete()), but this worker's may not be.
+Status Registry::checkGpu(const RunPlan& plan) const {
+    const auto gpus = static_cast<int>(m_machine.gpus.size());
+    if (!plan.gpu || *plan.gpu < gpus || m_workers == 1) return {};
+    return makeError(
+        ErrorCode::Unsupported,
+        fmt::format("Each worker trains on a GPU of its own, and there is no {} for worker number {} of this machine, which has {} GPU{}; start "
+                    "fewer workers on it, or set device=cpu.",
+                    plan.device(), m_beforeHere + 1, gpus, gpus == 1 ? "" : "s"));
 }
 
 RunConfig Registry::running(const RunConfig& config, std::string* why) const {

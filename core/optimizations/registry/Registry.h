@@ -8,8 +8,8 @@ namespace stepscope {
 
 class Registry final : public ProgramFactory {
 public:
-    // workers: that make a run's steps together, at least 1.
-    explicit Registry(Machine machine, int workers = 1);
+    // workers: that make a run's steps together, at least 1; beforeHere: so many of them that run on this machine come before this one.
+    explicit Registry(Machine machine, int workers = 1, int beforeHere = 0);
 
     const Machine& machine() const { return m_machine; }
     // Every switch with its verdict for this machine and this configuration. vocabulary: ids that can occur; 0 = not known yet.
@@ -38,10 +38,11 @@ private:
     SwitchNote noteOf(const Switch& entry, const PlanDraft& draft) const;
     // Every switch resolved. config: complete; inUse: what running() made of it.
     PlanDraft drafted(const RunConfig& config, RunConfig inUse, std::int64_t vocabulary) const;
+    Status checkGpu(const RunPlan& plan) const;
     Verdict verdict(const Switch& entry, const RunConfig& config, const Value& value) const;
 
     Machine m_machine;
-    int m_workers;
+    int m_workers, m_beforeHere;
     std::vector<Switch> m_entries;
 };
 

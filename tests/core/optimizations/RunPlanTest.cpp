@@ -69,6 +69,43 @@ TEST(RunPlan, SaysInTypesWhatTheConfigurationSaysInWords) {
     EXPECT_FALSE(planOf({{"validation-every", "0"}}).validation.happens());
 }
 
+TEST(RunPlan, EachWorkerOfAMachineTakesAGpuOfItsOwnFromTheOneThatIsNamedOn) {
+    Machine machine = withGpu();
+    machine.gpus.push_back(machine.gpus.front());
+    machine.gpus.push_back(machine.gpus.front());
+    const auto planOfWorker = [&](int beforeHere, const std::string& device) {
+        const Registry here(machine, 4, beforeHere);
+        RunConfig config = testing::tinyConfig(registry());
+        config.switches["device"] = device;
+        return here.plan(here.complete(config).value(), 61);
+    };
+    EXPECT_EQ(planOfWorker(0, "cuda:0")->device(), "cuda:0");
+    EXPECT_EQ(planOfWorker(2, "cuda:0")->device(), "cuda:2");
+    EXPECT_EQ(planOfWorker(1, "cuda:1")->device(), "cuda:2");
+    EXPECT_EQ(planOfWorker(3, "cpu")->device(), "cpu");
+    const auto fourth = planOfWorker(3, "cuda:0");
+    ASSERT_FALSE(fourth);
+    EXPECT_EQ(fourth.error().code, ErrorCode::Unsupported);
+    EXPECT_EQ(fourth.error().sentence,
+              "Each worker trains on a GPU of its own, and there is no cuda:3 for worker number 4 of this machine, which has 3 GPUs; start fewer "
+              "workers on "
+              "it, or set device=cpu.");
+}
+
+TEST(RunPlan, ACapturedStepUpdatesAllWeightsSoMomentsAreNotDealtOutBesideIt) {
+    const auto refusal = [](const Words& words) {
+        RunConfig config = testing::tinyConfig(registry());
+        for (const auto& [id, value] : words) config.switches[id] = value;
+        const auto complete = registry().complete(config);
+        return complete ? std::string() : complete.error().sentence;
+    };
+    EXPECT_EQ(refusal({{"device", "cuda:0"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}), "");
+    EXPECT_EQ(refusal({{"device", "cuda:0"}, {"fusion", "kernels"}, {"zero", "1"}}), "");
+    EXPECT_EQ(refusal({{"device", "cuda:0"}, {"fusion", "kernels"}, {"cuda-graph", "on"}, {"zero", "1"}}),
+              "cuda-graph=on cannot be used: the captured update is of all weights, and zero=1 lets each worker update its own part; choose one of "
+              "the two.");
+}
+
 TEST(RunPlan, ReadsOfHowManyBlocksOneIsRecomputed) {
     for (const auto& [word, every] :
          {std::pair{"off", 0}, {"selective", 0}, {"every-block", 1}, {"every-2nd", 2}, {"every-3rd", 3}, {"every-4th", 4}, {"every-12th", 12}})

@@ -2,22 +2,19 @@
 // bit; what is captured was rehearsed and changed nothing; a capture that fails leaves the run as it was; a step that breaks down changes nothing;
 // another shape is captured anew.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/norm.h>
-#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <vector>
 
 #include "PhaseDiary.h"
+#include "PlayedCapture.h"
 #include "TinyTraining.h"
 #include "core/cuda/loader/CudaPlugin.h"
-#include "core/fused/Optimizer.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/OperationSource.h"
 #include "core/program/GraphProgram.h"
@@ -26,124 +23,14 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kEagerSteps = 3, kKernels = 10;
-constexpr double kRate = 1e-2, kMaxNorm = 0.5;
+constexpr std::int64_t kEagerSteps = 3, kKernels = testing::kPlayedKernels;
+constexpr double kRate = 1e-2;
 
-// What one test's graphs have done, and what they are to do.
-struct Played {
-    int captures = 0, replays = 0, alive = 0;
-    int failsAt = 0;          // the number of the capture that throws, from 1; 0 = none does
-    bool capturing = false;   // the work is recorded, so nothing of it may reach the State
-    bool replaying = false;   // neither: it is rehearsed
-    int rehearsals = 0;       // of updates
-    std::int64_t cached = 0;  // the most that lay in the allocator's cache when a capture began
-    const CapturedGraph* first = nullptr;
-    std::vector<at::Tensor> gradients;  // as the captured update knows them
-};
-
-// A real graph's first backward pass writes gradients anew into the memory where its capture made them, and further ones add to that.
-class PlayedGraph final : public CapturedGraph {
-public:
-    PlayedGraph(std::shared_ptr<Played> played, std::function<void()> work, bool isFirst)
-        : m_played(std::move(played)), m_work(std::move(work)), m_isFirst(isFirst) {
-        ++m_played->alive;
-    }
-    ~PlayedGraph() override { --m_played->alive; }
-    void replay() override {
-        ++m_played->replays;
-        if (m_isFirst)
-            for (auto& gradient : m_played->gradients) gradient.zero_();
-        const c10::AutoGradMode asWhenCaptured(true);
-        m_played->replaying = true;
-        m_work();
-        m_played->replaying = false;
-    }
-    std::int64_t kernels() const override { return kKernels; }
-
-private:
-    std::shared_ptr<Played> m_played;
-    std::function<void()> m_work;
-    bool m_isFirst;
-};
-
-void leaveInTheCache() {
-    const host_memory::Mode former = host_memory::setMode(host_memory::Mode::Caching);
-    at::empty({1 << 20}).reset();
-    host_memory::setMode(former);
-}
-
-class PlayedCapture final : public StepCapture {
-public:
-    explicit PlayedCapture(std::shared_ptr<Played> played) : m_played(std::move(played)) {}
-    c10::Stream stream(at::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
-    std::unique_ptr<CapturedGraph> capture(at::Device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
-        m_played->cached = std::max(m_played->cached, host_memory::usage().cached.count);
-        m_played->capturing = true;
-        work();
-        m_played->capturing = false;
-        if (++m_played->captures == m_played->failsAt) {
-            leaveInTheCache();
-            throw std::runtime_error("the device is busy\nand where that was found");
-        }
-        auto graph = std::make_unique<PlayedGraph>(m_played, work, sharesWith == nullptr);
-        if (sharesWith == nullptr)
-            m_played->first = graph.get();
-        else
-            EXPECT_EQ(sharesWith, m_played->first);
-        return graph;
-    }
-
-private:
-    std::shared_ptr<Played> m_played;
-};
-
-std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
-    std::vector<at::Tensor> all;
-    for (const auto& group : groups) all.insert(all.end(), group.gradients.begin(), group.gradients.end());
-    return all;
-}
-
-// As float32 holds it, which is how a captured step reads it.
-double norm(const std::vector<ParameterGroup>& groups) {
-    return static_cast<float>(fused::globalNorm(gradientsOf(groups)));
-}
-
-fused::AdamWLists listsOf(const ParameterGroup& group) {
-    return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights};
-}
-
-void update(const AdamWStep& step, ParameterGroup& group) {
-    fused::adamW(step, listsOf(group));
-}
-
-// What the GPU's kernels do with what lies on the device; they themselves, where this is linked to their form for the host.
-CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
-    const auto measure = [played](const std::vector<ParameterGroup>& groups, const at::Tensor& into) {
-        const auto gradients = gradientsOf(groups);
-        if (played->capturing) {
-            played->gradients = gradients;
-            for (auto& gradient : played->gradients) gradient.fill_(std::nan(""));  // memory that nothing has written yet
-            return;
-        }
-        played->rehearsals += played->replaying ? 0 : 1;
-        for (std::size_t i = 0; played->replaying && i < gradients.size(); ++i)
-            ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
-        if (cudaPlugin().interface)
-            fused::globalNormTo(into, gradients);
-        else
-            into.fill_(norm(groups));
-    };
-    const auto apply = [played](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) {
-        if (played->capturing) return;
-        EXPECT_TRUE(played->replaying || std::isnan(norm.item<double>())) << "a rehearsed update must change nothing";
-        if (cudaPlugin().interface) return fused::adamWFrom(step, norm, maxNorm, listsOf(group));
-        if (!std::isfinite(norm.item<double>())) return;
-        AdamWStep numbers = *static_cast<const AdamWStep*>(step.data_ptr());
-        numbers.gradientScale = static_cast<float>(std::min(1.0, maxNorm / (norm.item<double>() + 1e-6)));
-        update(numbers, group);
-    };
-    return {.norm = measure, .update = apply};
-}
+using testing::freshState;
+using testing::leaveInTheCache;
+using testing::Played;
+using testing::PlayedCapture;
+using testing::registry;
 
 // To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double, and then a weight between two bf16 numbers may
 // be copied as either: a 256th of it more or less, once in a while, and which depends on the processor's products.
@@ -152,28 +39,11 @@ double rounding(bool lowPrecision = false) {
     return lowPrecision ? 1e-3 : 3e-6;
 }
 
-using testing::freshState;
-using testing::registry;
-
-ProgramParts partsOf(std::int64_t accumulation, bool lowPrecision, const std::shared_ptr<Played>& played) {
-    ProgramParts parts;
-    if (lowPrecision) parts.autocast = parts.validationAutocast = at::kBFloat16;
-    parts.batchSize = 4;
-    parts.context = 12;
-    parts.accumulation = accumulation;
-    parts.maxNorm = kMaxNorm;
-    parts.optimizer = [](ParameterGroup& group, const AdamW& s) { update(adamWStep(s, group.decays), group); };
-    parts.normForOptimizer = norm;
-    parts.optimizerWritesLow = true;
-    parts.captured = capturedOnTheCpu(played);
-    return parts;
-}
-
 // The same steps by both Programs, each over a State of its own.
 struct SideBySide {
     explicit SideBySide(
         std::int64_t accumulation = 1, bool lowPrecision = false, const std::function<void(ProgramParts&)>& change = [](ProgramParts&) {}) {
-        ProgramParts parts = partsOf(accumulation, lowPrecision, played);
+        ProgramParts parts = testing::playedParts(accumulation, lowPrecision, played);
         change(parts);
         tolerance = rounding(lowPrecision);
         eager = std::make_unique<EagerProgram>(parts);

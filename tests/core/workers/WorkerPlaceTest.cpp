@@ -70,6 +70,14 @@ TEST(WorkerPlace, AFileIsMetOnOneMachine) {
     EXPECT_TRUE(place->oneMachine());
 }
 
+TEST(WorkerPlace, WhereAllWorkersAreOnOneMachineEachHasAPlaceOfItsOwnThere) {
+    const Variables file{{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"STEPSCOPE_WORKERS_FILE", "/tmp/w"}};
+    EXPECT_EQ(placeIn(file)->localRank, 1) << "so that each takes another GPU";
+    EXPECT_EQ(placeIn({{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1234"}})->localRank, 2);
+    EXPECT_EQ(placeIn({{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "node0"}, {"MASTER_PORT", "1234"}})->localRank, 0) << "nobody knows";
+    EXPECT_EQ(placeIn(with(file, "LOCAL_RANK", "0"))->localRank, 0) << "what is said holds";
+}
+
 TEST(WorkerPlace, EveryStartIsToldFromTheOneBeforeIt) {
     const Variables file{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"STEPSCOPE_WORKERS_FILE", "/tmp/w"}};
     EXPECT_EQ(placeIn(file)->run, "");
