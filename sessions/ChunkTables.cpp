@@ -188,7 +188,7 @@ Result<ChunkPage> readChunks(SQLite::Database& database, const std::string& path
         Chunk chunk{
             range.kind,         range.lane, {select.getColumn(0).getInt64()}, {select.getColumn(2).getInt64()}, select.getColumn(3).getInt64(),
             std::move(*content)};
-        if (const Status good = checkChunk(chunk); !good) return damagedRow(path, good.error().sentence);
+        if (const Status good = checkChunk(chunk); !good) return damagedRow(path, good.error().cause);
         page.next = {chunk.begin.ns, select.getColumn(1).getInt64()};
         taken += bytes;
         page.chunks.push_back(std::make_shared<const Chunk>(std::move(chunk)));

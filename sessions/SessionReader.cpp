@@ -175,6 +175,7 @@ private:
                                  "step_ns_median, step_tokens_median, kind, "
                                  "CASE WHEN json_valid(machine) THEN substr(coalesce(json_extract(machine, '$.host'), ''), 1, 255) ELSE '' END,"
                                  " workers, EXISTS (SELECT 1 FROM switches_applied WHERE session = sessions.id AND from_value IS NOT to_value)"
+                                 " OR EXISTS (SELECT 1 FROM experiments WHERE session = sessions.id)"
                                  " FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
         select.bind(1, session);
         if (!select.executeStep()) return std::nullopt;

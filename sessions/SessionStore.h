@@ -61,7 +61,7 @@ struct SessionSummary {
     std::string host;                                         // where another machine trained it: its name
     bool severalWorkers = false;                              // and what each of them took is stored (forEachWorkerTimes)
     std::int64_t workers = 0;                                 // that trained it together; 0: not said
-    bool flipped = false;                                     // a switch got another value while it ran
+    bool flipped = false;                                     // a switch got another value while it ran, for good or in turns
 };
 
 // Bulk data of a session (core/trace/Chunk.h): what there is, lane by lane.

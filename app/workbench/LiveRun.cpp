@@ -359,8 +359,12 @@ Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
         return (*reader)->info(m_restart->session);
     }
     SessionInfo info;
-    info.name = m_request.name.empty() ? nameFor(m_request.config, *m_registry) : m_request.name;
-    if (m_workers && m_request.name.empty()) info.name += fmt::format(" · {} workers", m_request.workers.size);
+    info.name = m_request.name;
+    if (info.name.empty()) {
+        info.name = nameFor(m_request.config, *m_registry);
+        if (m_workers) info.name += fmt::format(" · {} workers", m_request.workers.size);
+        if (m_request.record && m_request.keeper == nullptr) info.name = toldApart(info.name, m_request.config, database());
+    }
     info.notes = m_request.notes;
     info.tags = m_request.tags;
     info.startedUnixMs = unixMillisecondsNow() - m_clock.now().ns / 1'000'000;  // the clock has run since the beginning of its preparation

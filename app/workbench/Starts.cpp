@@ -40,18 +40,19 @@ LadderEngine ladderEngine(std::shared_ptr<const Registry> registry, const Ladder
             if (differing.empty()) return "It changes nothing: these are the settings below it.";
             return planB->notes.empty() ? "It does nothing here: the same runs as without it." : "It does nothing here. " + planB->notes;
         }
-        // One that says of itself that it has no effect beside the others.
+        // One that says of itself that it has no effect beside the others. Each side must run as with the default: beside another value that does
+        // something, a value that does nothing makes a difference.
         const auto catalogueA = registry->catalogue(*configA, planA->vocabulary), catalogueB = registry->catalogue(*configB, planB->vocabulary);
         std::string idle;
         for (const auto& key : differingKeys(*configA, *configB)) {
-            const auto idleIn = [&](const SwitchCatalogue& all) {
-                const auto found = std::ranges::find(all, key.key, &SwitchInfo::id);
-                return found != all.end() && found->idle ? &*found : nullptr;
-            };
-            const SwitchInfo* found = idleIn(catalogueB);
-            if (found == nullptr) found = idleIn(catalogueA);
-            if (found == nullptr) return whyNotComparable(*configA, *configB, false);
-            idle += (idle.empty() ? "" : " ") + found->note;
+            std::string note;
+            for (const auto& [config, all] : {std::pair(&*configA, &catalogueA), std::pair(&*configB, &catalogueB)}) {
+                const auto found = std::ranges::find(*all, key.key, &SwitchInfo::id);
+                if (found == all->end() || (!found->idle && config->switches.at(key.key) != found->byDefault))
+                    return whyNotComparable(*configA, *configB, false);
+                if (found->idle) note = found->note;
+            }
+            idle += (idle.empty() ? "" : " ") + note;
         }
         return idle;
     };

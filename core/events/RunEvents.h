@@ -96,10 +96,14 @@ struct StateChanged {
     TimeNs at;
     std::int64_t step = 0;
     RunState state = RunState::Preparing;
-    std::string why;  // for Failed, Paused by a full disk, ...
-    std::optional<ErrorCode> code{};
+    std::string why;                  // for Failed, Paused by a full disk, ...
+    std::optional<ErrorCode> code{};  // of an end that is a failure, and of a pause that nobody asked for
     Subject subject{};
 };
+// Whether the run waits for what no Resume brings, as room on the disk: it goes on by itself then.
+inline bool isHeldUp(const StateChanged& change) {
+    return change.state == RunState::Paused && change.code.has_value();
+}
 
 struct CheckpointSaved {
     std::int64_t step = 0;

@@ -63,7 +63,7 @@ struct SwitchInfo {
     std::vector<std::pair<std::string, std::string>> refusedChoices;  // choice -> why it cannot be used here
     std::string fallback;  // the value chosen does not run with the other switches: what does, and why; empty = it runs
     std::string note;      // of the value that runs: that it does nothing beside the others, or what it costs on this machine; empty = nothing to say
-    bool idle = false;     // that note says that the value changes nothing where it is chosen
+    bool idle = false;     // that note says that the value changes nothing where it is chosen: a run is as with the default
     Racing racing{};
 };
 

@@ -78,10 +78,10 @@ Switch attention() {
         .values = Choices{{"manual", "sdpa-math", "sdpa-flash", "sdpa-efficient", "sdpa-cudnn", "auto"}},
         .byDefault = "auto",
         .applicable = attentionBackendUsable,
-        .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+        .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
             // LibTorch's choice on a CPU (sdp_utils_cpp.cpp): flash wherever it can, and it can here.
             if (word(value) != "sdpa-flash" || draft.plan.onGpu() || fusedOn(draft.running(), "fused-attention")) return {};
-            return "attention=sdpa-flash changes nothing on a CPU without a fused attention: auto takes it too.";
+            return idleNote("attention=sdpa-flash changes nothing on a CPU without a fused attention: auto takes it too.");
         },
         .resolve = attentionBackendResolve,
         .install = attentionBackendInstall,

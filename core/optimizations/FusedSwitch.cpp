@@ -41,7 +41,8 @@ Switch fusedSwitch(FusedForm form) {
                 },
             .note = [id = form.id, cpuOnly = !form.onGpuInstead.empty()](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
                 const std::string& fusion = draft.running().word("fusion");
-                if (word(value) == "on") return fusion == "kernels" ? id + "=on is what auto comes to beside fusion=kernels." : std::string();
+                if (word(value) == "on")
+                    return fusion == "kernels" ? idleNote(id + "=on is what auto comes to beside fusion=kernels.") : SwitchNote();
                 if (fusion == "step") return idleNote(id + "=off does nothing beside fusion=step, which has kernels of its own.");
                 if (fusion == "off") return idleNote(id + "=off does nothing while fusion is off: auto is off then.");
                 return cpuOnly && draft.plan.onGpu() ? idleNote(id + "=off does nothing on a GPU, where it never runs.") : SwitchNote();

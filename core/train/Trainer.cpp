@@ -375,7 +375,9 @@ std::string Trainer::whyEndedEarly() const {
 
 void Trainer::changeState(RunState state, std::string why) {
     m_runState = state;
-    m_setup.sink->publish(StateChanged{m_setup.clock->now(), m_state.updates, state, std::move(why)});
+    StateChanged change{m_setup.clock->now(), m_state.updates, state, std::move(why)};
+    if (state == RunState::Paused && m_heldUp) change.code = ErrorCode::Io;  // what says that nobody asked for it
+    m_setup.sink->publish(std::move(change));
 }
 
 void Trainer::tellState(RunState state, const Error& why) {

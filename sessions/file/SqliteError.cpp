@@ -48,11 +48,10 @@ Error sqliteError(const std::string& path, int extendedCode, const std::string& 
 }
 
 Error damagedRow(const std::string& path, const std::string& cause) {
-    const std::string what = cause.ends_with('.') ? cause.substr(0, cause.size() - 1) : cause;
     return makeError(ErrorCode::Damaged,
                      fmt::format("The session database \"{}\" holds something that cannot be read ({}); the session may come from another version, "
                                  "and the others in the file can be used.",
-                                 path, what.substr(0, 300)),
+                                 path, cause.substr(0, 300)),
                      cause)
         .about(Subject::Kind::Database, path);
 }

@@ -18,7 +18,8 @@ Error sqliteError(const std::string& path, int extendedCode, const std::string& 
 inline Error sqliteError(const std::string& path, const SQLite::Exception& thrown) {
     return sqliteError(path, thrown.getExtendedErrorCode(), thrown.what());
 }
-// Stored text that does not parse (JSON, an unknown word): the file is SQLite, but not what we wrote.
+// Stored text that does not parse (JSON, an unknown word): the file is SQLite, but not what we wrote. cause: without a full stop, as it stands in
+// brackets within the sentence.
 Error damagedRow(const std::string& path, const std::string& cause);
 Error noSuchSession(const std::string& path, std::int64_t session);
 

@@ -12,9 +12,6 @@
 namespace stepscope::query {
 namespace {
 
-// A value no longer than this keeps every single function of SQLite short, whose inside no limit of time reaches.
-constexpr int kLongestValue = 128 << 10;
-constexpr int kLongestSql = 100'000;
 constexpr int kOperationsBetween = 1000;  // of SQLite's machine, from one look at the clock to the next
 constexpr int kLongestPattern = 10'000;   // of LIKE and GLOB
 

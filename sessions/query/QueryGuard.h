@@ -15,6 +15,10 @@ struct sqlite3;
 
 namespace stepscope::query {
 
+// Bytes of a value: no longer than this, and every single function of SQLite is short, whose inside no limit of time reaches.
+inline constexpr int kLongestValue = 128 << 10;
+inline constexpr int kLongestSql = 100'000;  // bytes of a query's own text
+
 class QueryGuard {
 public:
     QueryGuard(const QueryLimits& limits, const std::atomic<bool>& cancelled);

@@ -131,8 +131,12 @@ std::string nearest(std::string_view name) {
     return best;
 }
 
-// SQLite's own words, with what helps.
-std::string wrongWords(const std::string& message) {
+// What SQLite says, with what helps. It has no codes of their own for names that it does not know (all of a text's mistakes are SQLITE_ERROR) and
+// hands out the name in its sentence alone, so these two are known by their words; where they are others some day, its sentence stands as it is.
+std::string wrongWords(int code, const std::string& message, std::size_t length) {
+    if (code == SQLITE_TOOBIG)
+        return length > static_cast<std::size_t>(kLongestSql) ? fmt::format("it is longer than {} bytes", format::count(kLongestSql))
+                                                              : fmt::format("a value of it is longer than {} KiB", kLongestValue >> 10);
     const auto behind = [&](std::string_view start) -> std::optional<std::string> {
         if (!message.starts_with(start)) return std::nullopt;
         return message.substr(start.size(), 100);
@@ -148,7 +152,6 @@ std::string wrongWords(const std::string& message) {
         return fmt::format("there is no column \"{}\"{}", *column,
                            near.empty() ? std::string("; a text is written 'in single quotes'") : "; is it " + near + "?");
     }
-    if (message == "string or blob too big") return "a value of it is longer than 128 KiB";
     return message.substr(0, 300);
 }
 
@@ -269,7 +272,7 @@ private:
         const int offset = sqlite3_error_offset(database), code = sqlite3_errcode(database);
         const std::string message = sqlite3_errmsg(database);
         if (code == SQLITE_NOMEM) return makeError(ErrorCode::OutOfMemory, "There is not enough memory for this query; ask for less.", message);
-        const std::string what = guard.refusal().empty() ? wrongWords(message) : guard.refusal();
+        const std::string what = guard.refusal().empty() ? wrongWords(code, message, sql.size()) : guard.refusal();
         if (offset >= 0) return wrong(sql, static_cast<std::size_t>(offset), what);
         return makeError(ErrorCode::BadInput, fmt::format("The query is wrong: {}{}", what, what.ends_with('?') ? "" : "."), message);
     }

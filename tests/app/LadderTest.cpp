@@ -68,6 +68,15 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     EXPECT_THAT(text.out, testing::AllOf(testing::HasSubstr("THE RUNG BELOW"), testing::HasSubstr("the top beside the bottom")));
 }
 
+TEST_F(LadderCli, ARungThatDoesSomethingIsMeasuredAlsoAboveAValueThatDoesNothing) {
+    const std::string file = write("on.yaml", "bottom: {set: fusion=off fused-loss=off}\nrungs:\n  - fused-loss=on\n  - zero-grad=zero\n");
+    const Finished plan = cli(words({file, "--plan"}));
+    ASSERT_EQ(plan.exitCode, 0) << plan.err;
+    EXPECT_THAT(plan.out, testing::AllOf(testing::Not(testing::HasSubstr("does nothing")), testing::HasSubstr("measurements"))) << plan.out;
+    const Finished back = cli(words({write("off.yaml", "bottom: {set: fusion=off fused-loss=auto}\nrungs:\n  - fused-loss=off\n"), "--plan"}));
+    EXPECT_THAT(back.out, testing::HasSubstr("does nothing while fusion is off")) << back.out;
+}
+
 TEST_F(LadderCli, RungsThatDoNothingOrCannotRunHereStayWithTheirReason) {
     const std::string file = write("idle.yaml", "- amp=off\n- device=cuda:7\n- grad-clip=0.5\n- zero-grad=zero\n");
     const Finished plan = cli(words({file, "--plan", "--set", "fusion=step"}));

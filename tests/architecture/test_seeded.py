@@ -121,6 +121,13 @@ class Seeded(unittest.TestCase):
         self.assertEqual(self.breach(texts.violations, "app/cli/Seeded.cpp", head + "bool stderrIsTerminal();  // of stderr\n"), [])
         self.assertEqual(self.breach(texts.violations, "app/workbench/process/Seeded.cpp", head + "return stderr;\n"), [])
 
+    def test_an_instruction_of_one_processor_outside_its_folder_is_found(self):
+        head = "// A seeded file of a test.\n"
+        for code in ("auto a = _mm_setzero_ps();\n", "__m512i v;\n", "_MM_TRANSPOSE4_PS(a, b, c, d);\n", "__mmask64 negative;\n"):
+            self.assertEqual(len(self.breach(texts.violations, "core/kernels/gemm/Seeded.h", head + code)), 1)
+            self.assertEqual(self.breach(texts.violations, "core/kernels/isa/Seeded.h", head + code), [])
+        self.assertEqual(self.breach(texts.violations, "core/kernels/gemm/Seeded.h", head + "int x;  // as _mm_pause()\n"), [])
+
     def test_a_file_that_is_laid_out_otherwise_is_found(self):
         formatter = os.path.join(ROOT, "build", "venv", "bin", "clang-format")
         if not os.path.exists(formatter):

@@ -1,7 +1,8 @@
 # texts.py ROOT: what a reader of the files meets. Every source file and script opens by saying what it is (a .cpp that opens by
 # including the header of its name is said by that); none names a
 # package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed); no test is left out of its CMakeLists. The
-# programs print nothing to descriptor 2, which is the libraries' (app/workbench/process).
+# programs print nothing to descriptor 2, which is the libraries' (app/workbench/process). A processor's own instructions are written in one folder,
+# core/kernels/isa, of all that is compiled once per instruction set.
 # Run by CTest.
 import functools
 import os
@@ -18,6 +19,7 @@ _HOSTS = re.compile(r"(py" + r"pi\.org|python" + r"hosted\.|deb\.deb" + r"ian\.o
                     + r"ntu\.com|download\.py" + r"torch\.org|download\.nvid" + r"ia\.com|registry\.npm" + r"js)", re.IGNORECASE)
 _PATHS = re.compile(r"(?<![\w./$}-])/(wo" + r"rk|op" + r"t|ro" + r"ot|ho" + r"me|Us" + r"ers|bui" + r"lds?|workspa" + r"ce)/(?!(?:somebody|visitor|me)\b)[A-Za-z0-9_.-]+")
 _RAW = re.compile(r"\b(?:stderr|STDERR_FILENO|perror|std::cerr|std::clog)\b")
+_INTRINSIC = re.compile(r"\b(?:_mm\d*_|__m(?:128|256|512)|_MM_|__mmask)\w*")
 _TEXT = (".cpp", ".h", ".cu", ".cuh", ".py", ".sh", ".cmake", ".sql", ".in", ".txt", ".md", ".json", ".yaml", ".yml", ".xml", ".desktop", ".map", ".svg")
 
 
@@ -74,7 +76,10 @@ def violations(root, listed=None):
                 listed.append(f"{path}: {len(lines)} lines")
         suspect = [(pattern, what) for pattern, what in ((_HOSTS, "a package registry"), (_PATHS, "a path of somebody's machine")) if _holds(pattern, text)]
         prints = path.startswith("app/") and not path.startswith("app/workbench/process/") and path.endswith(repository.SOURCES)
-        for number, line in enumerate(lines, 1) if prints or suspect else ():
+        portable = path.startswith("core/kernels/") and not path.startswith("core/kernels/isa/") and path.endswith(repository.SOURCES)
+        for number, line in enumerate(lines, 1) if prints or suspect or portable else ():
+            if portable and _INTRINSIC.search(line.split("//", 1)[0]):
+                found.append(f"{path}:{number}: an instruction of one processor; core/kernels/isa is where those are")
             if prints and _RAW.search(line.split("//", 1)[0]):
                 found.append(f"{path}:{number}: prints to descriptor 2, which is the libraries': standard_error::own() is the program's stream")
             for pattern, what in suspect:

@@ -222,6 +222,16 @@ TEST(ChunkRules, RefuseWhatCouldNotBeReadBack) {
         EXPECT_FALSE(checkChunk(wrong));
 }
 
+TEST_F(Chunks, ThatEndBeforeTheyBeginAreRefusedInOneSentenceWithOneFullStop) {
+    record({chunk(0, 2, 3, noise(100, 1))});
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec("UPDATE chunks SET end_ns = 1");
+    const auto read = (*SessionReader::open(path))->chunks(1, {"slices/1", 0, {0}, {10}});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, ErrorCode::Damaged);
+    EXPECT_NE(read.error().sentence.find("(A block of slices/1 ends before it begins or has fewer than no records);"), std::string::npos)
+        << read.error().sentence;
+}
+
 TEST_F(Chunks, SamplesAndAllocationsAreReadBlockByBlockAndByRange) {
     SampleBlock samples{.lane = 4, .name = "GPU 0"};
     samples.series.push_back({"power", "W"});

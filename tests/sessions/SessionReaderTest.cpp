@@ -153,6 +153,25 @@ TEST(SessionReader, TellsRunsThatWereFlippedAndHowManyWorkersTrained) {
     EXPECT_EQ(two->workers, 2);
 }
 
+TEST(SessionReader, ARunWhoseValueTookTurnsAndStayedCountsAsFlippedBecauseHalfOfItsStepsAreTheOtherValues) {
+    const TempFolder folder;
+    const std::string path = folder.file("s.db");
+    const auto record = [&](bool turns) {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        (*recorder)->publish(sampleStep(1));
+        if (turns) (*recorder)->publish(ExperimentBegan{.step = 1, .at = {2'000'000}, .configA = "{}", .configB = "{}", .question = "q"});
+        (*recorder)->publish(sampleStep(2));
+        EXPECT_TRUE((*recorder)->finish());
+        return (*recorder)->session();
+    };
+    const auto measured = record(true), untouched = record(false);
+    auto reader = SessionReader::open(path);
+    const auto one = (*reader)->summary(measured), two = (*reader)->summary(untouched);
+    ASSERT_TRUE(one && two);
+    EXPECT_TRUE(one->flipped);
+    EXPECT_FALSE(two->flipped);
+}
+
 TEST(SessionReader, NamesTheSessionThatIsNotThere) {
     const TempFolder folder;
     ASSERT_TRUE(Recorder::open({.path = folder.file("s.db")}, sampleInfo()));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/events/ConfigKeys.h"
 #include "sessions/SessionStore.h"
 #include "sessions/findings/StoredRuns.h"
 #include "sessions/record/Recorder.h"
@@ -62,4 +63,29 @@ TEST(StoredRuns, AreReadInPagesHoweverManyStepsThereAre) {
     EXPECT_EQ(run->ms.size(), static_cast<std::size_t>(kSteps));
     EXPECT_LT(reader.greatest, 10'000U);
     EXPECT_FALSE(readStoredRun(reader, session + 1));
+}
+
+TEST(StoredRuns, TheSettingsOfANameAreThoseOfItsNewestRunAndNeverOfAnExperiment) {
+    const TempFolder folder;
+    const std::string path = folder.file("s.db");
+    EXPECT_FALSE(settingsOfNewest(path, "a run").value()) << "there is no database yet";
+    const auto record = [&](const std::string& name, std::int64_t seed, SessionKind kind) {
+        SessionInfo info = sampleInfo(name);
+        info.kind = kind;
+        info.config->seed = seed;
+        ASSERT_TRUE(Recorder::open({.path = path}, info));
+    };
+    record("a run", 1, SessionKind::Run);
+    record("a run", 2, SessionKind::Run);
+    record("a run", 3, SessionKind::Experiment);
+    record("another run", 4, SessionKind::Run);
+    RunConfig newest = *sampleInfo().config;
+    newest.seed = 2;
+    const auto found = settingsOfNewest(path, "a run");
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ(**found, listConfig(newest));
+    EXPECT_FALSE(settingsOfNewest(path, "a run that nobody made").value());
+    ASSERT_TRUE(deleteSession(path, 2));
+    newest.seed = 1;
+    EXPECT_EQ(*settingsOfNewest(path, "a run").value(), listConfig(newest));
 }

@@ -35,7 +35,7 @@ TEST(StoredWords, OfStatesKindsAndCodesStayAndAreReadBack) {
         {"bad-input", "not-found", "unsupported", "out-of-memory", "io", "damaged", "training", "cancelled", "internal"},
         [](ErrorCode code) { return std::string(toString(code)); }, errorCodeFrom);
     keepTheirWords<Subject::Kind>(
-        {"", "database", "session", "checkpoint", "data", "key", "switch", "text", "file", "loss"},
+        {"", "database", "session", "checkpoint", "data", "key", "switch", "text", "file", "loss", "capture"},
         [](Subject::Kind kind) { return std::string(toString(kind)); }, subjectKindFrom);
     keepTheirWords<Arm>(
         {"A", "B"}, [](Arm arm) { return std::string(toString(arm)); }, armFrom);

@@ -183,7 +183,7 @@ void LivePage::fillFlips() {
     if (marks != m_marks) {
         m_marks = marks;
         const std::size_t number = m_history ? m_history->markers().count(Marker::Kind::Switch) : 0;
-        m_flipsButton->setText(number > 0 ? tr("Flips (%1)").arg(number) : tr("Flips"));
+        m_flipsButton->setText(number > 0 ? tr("Flips (%1)").arg(count(number)) : tr("Flips"));
         m_flipsButton->setEnabled(number > 0);
         m_flipsFilled = {};
     }

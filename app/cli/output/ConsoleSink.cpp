@@ -46,7 +46,7 @@ void ConsoleSink::publish(Event event) {
             [](const DeviceSample&) {},
             [&](const LogLine& e) { say(e.level, e.text); },
             [&](const StateChanged& e) {
-                if (e.state == RunState::Paused) say(e.why.empty() ? LogLevel::Info : LogLevel::Warning, "Paused. " + e.why);
+                if (e.state == RunState::Paused) say(isHeldUp(e) ? LogLevel::Warning : LogLevel::Info, "Paused. " + e.why);
             },
             [&](const TextGenerated& e) {
                 if (e.complete) say(LogLevel::Info, fmt::format("step {} writes: {}{}", format::count(e.step), e.prompt, e.text));
@@ -74,7 +74,7 @@ void ConsoleSink::publish(Event event) {
 bool ConsoleSink::finish(const std::string& why) {
     std::lock_guard lock(m_mutex);
     m_bar.clear();
-    return m_errorsShown.contains(why);
+    return m_errorsShown.contains(why);  // by its words: what is asked is whether these words stand there already
 }
 
 void ConsoleSink::onStep(const StepDone& step) {

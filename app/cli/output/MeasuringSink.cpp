@@ -23,7 +23,7 @@ void MeasuringSink::publish(Event event) {
 bool MeasuringSink::finish(const std::string& why) {
     std::lock_guard lock(m_mutex);
     status("");
-    return m_errorsShown.contains(why);
+    return m_errorsShown.contains(why);  // by its words: what is asked is whether these words stand there already
 }
 
 void MeasuringSink::status(const std::string& text) {

@@ -263,7 +263,7 @@ void CompareWiring::ended(const RunSummary& summary) {
     m_live.source = m_feed.session() > 0 ? QString("session %1").arg(m_feed.session()) : QString();
     if (!summary.why.empty() && summary.state != RunState::Stopped) {
         m_panels.notice.say(NoticeBar::Kind::Error, asText(summary.why));
-        if (m_feed.history()->blocks().empty()) m_running.isOfSettings(asText(summary.why));
+        if (m_feed.history()->blocks().empty()) m_running.isOfSettings();
     }
     if (m_stored == 0) m_page.updateView(m_live);
     predictMemory();

@@ -105,7 +105,7 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
         }
     for (const PrunedRow& known : answer.pruned)
         for (PrunedPoint& point : view.pruned) {
-            if (point.name != inferenceText(known.name)) continue;
+            if (point.scope != inferenceText(known.scope) || point.share != known.share) continue;  // both are prunedPoints()'s own numbers
             point.zeros = known.zeros;
             point.change = known.quality.change;
             point.low = known.quality.low;
@@ -142,7 +142,7 @@ PruneRequest pruneRequest(const PruneWish& wish, const std::string& from) {
     request.evaluate.data = wish.data.toStdString();
     request.evaluate.tokens = wish.tokens;
     request.sparsity = wish.point.share;
-    if (wish.point.pattern) request.pattern = wish.point.name.toStdString();
+    if (wish.point.pattern) request.pattern = kPrunedPattern;
     for (const PruneScope scope : kAllPruneScopes)
         if (wish.point.scope == toString(scope)) request.scope = scope;
     request.out = wish.out.toStdString();

@@ -35,7 +35,8 @@ void leave() {
 }
 
 // Qt says it just before it calls exit(), for X11 and for Wayland. By the time exit() comes to a handler of ours, it has destroyed what LibTorch
-// made since and the trainer's thread still uses.
+// made since and the trainer's thread still uses. Qt gives neither a signal nor a code for it, so it is known by its words: "The X11 connection
+// broke", "The Wayland connection broke".
 void watch(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (g_former != nullptr)
         g_former(type, context, text);

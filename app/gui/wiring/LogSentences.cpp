@@ -57,7 +57,7 @@ Line stateLine(const StateChanged& event) {
             return {LogLevel::Info, event.step == 0 ? "Training begins." : fmt::format("Training goes on after step {}.", steps), event.step,
                     event.at};
         case RunState::Paused:
-            return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step,
+            return {isHeldUp(event) ? LogLevel::Warning : LogLevel::Info, fmt::format("Paused after step {}{}", steps, because), event.step,
                     event.at};
         case RunState::Finished:
             if (event.step == 0) return {};  // an imported trace, an experiment: none of its own

@@ -144,16 +144,16 @@ void RunWiring::startFailed(const QString& sentence, bool database) {
 
 void RunWiring::sayOfSettings(const QString& sentence) {
     say(sentence, true);
-    isOfSettings(sentence);
+    isOfSettings();
 }
 
-void RunWiring::isOfSettings(const QString& sentence) {
-    m_aboutSettings = sentence;
+void RunWiring::isOfSettings() {
+    m_aboutSettings = m_panels.notice.saying();
 }
 
 void RunWiring::forgetMended() {
-    if (m_aboutSettings.isEmpty() || m_panels.experiment.hasProblem()) return;
-    if (m_panels.notice.sentence() == std::exchange(m_aboutSettings, {})) m_panels.notice.hide();
+    if (m_aboutSettings == 0 || m_panels.experiment.hasProblem()) return;
+    if (m_panels.notice.saying() == std::exchange(m_aboutSettings, 0)) m_panels.notice.hide();
 }
 
 // Training without a record is offered, never done silently.
@@ -176,13 +176,14 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
     if (ended(change.state) && !m_began && change.step == 0) m_refused = true;  // the end of a former run may arrive as late as this
     if (change.state == RunState::Failed) {
         const QString sentence = QString::fromStdString(change.why);
-        if (preparing && m_runs.isAboutStorage(change.subject))
+        if (preparing && m_runs.isAboutStorage(change.subject)) {
             offerToRunWithoutRecording(sentence);
-        else
+        } else {
             m_panels.notice.say(NoticeBar::Kind::Error, change.step > 0 && m_runs.request().record ? sentence + keptWords(change.step) : sentence);
-        if (preparing) isOfSettings(sentence);
+            if (preparing) isOfSettings();
+        }
     }
-    const bool heldUp = change.state == RunState::Paused && !change.why.empty();
+    const bool heldUp = isHeldUp(change);
     if (heldUp)
         m_panels.notice.say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
     else if (m_heldUp)

@@ -43,7 +43,7 @@ public:
     bool canStop() const { return m_canStop; }        // as the bar's button
     void say(const QString& sentence, bool isError);  // bar and log
     void sayOfSettings(const QString& sentence);      // an error of theirs: it goes when they are edited and good
-    void isOfSettings(const QString& sentence);       //   the same of one that the bar says already
+    void isOfSettings();                              //   the same of what the bar says already
     void forgetMended();                              // they were edited
 
 Q_SIGNALS:
@@ -66,7 +66,7 @@ private:
     Stage& m_stage;
     std::string m_database, m_workerProgram;
     QString m_engineProblem;
-    QString m_aboutSettings;  // what the bar says of the settings
+    int m_aboutSettings = 0;  // which of the bar's sentences is of the settings; 0 = none
     RunState m_liveState = RunState::Preparing;
     std::int64_t m_seed = 0;  // of the batches
     bool m_takesCommands = false;

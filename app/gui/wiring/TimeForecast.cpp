@@ -38,8 +38,8 @@ bool hasItsIds(const SessionRow& row, const RunConfig& config) {
     return config.tokenizer != "char" && !mayBringIds(config.data) && !mayBringIds(data->second.toStdString());
 }
 
-// Its steps took what a step takes here: not those of another machine, nor of several workers, nor of switches that were flipped on the way, whatever
-// it began with.
+// Its steps took what a step takes here: not those of another machine, nor of several workers, nor of switches that were flipped or took turns on the
+// way, whatever it began with.
 bool tellsOfThisMachine(const SessionRow& row) {
     return row.host.isEmpty() && row.isOfOneKind;
 }

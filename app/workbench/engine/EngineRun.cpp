@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "app/workbench/RunName.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/Starts.h"
 #include "app/workbench/diagnose/MachineTurn.h"
@@ -287,6 +288,8 @@ Status EngineRun::keep(const Frame& frame) {
     m_clock.set(asked->now);
     asked->info.startedUnixMs = unixMillisecondsNow() - asked->now.ns / 1'000'000;
     if (m_request.engineElsewhere && asked->info.machine) asked->info.machine->host = m_hello.host;
+    // The engine does not see the database.
+    if (m_request.name.empty()) asked->info.name = toldApart(asked->info.name, *asked->info.config, database());
     auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
     if (!recorder) {
         m_kept = recorder.error();

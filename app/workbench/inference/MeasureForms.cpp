@@ -229,6 +229,7 @@ private:
             PrunedRow row;
             row.name = all[i].name;
             row.scope = all[i].scope;
+            row.share = all[i].share;
             GeneratorWeights cut{m_opened.weights.config, m_opened.weights.layout, m_opened.weights.weights.clone()};
             const PruneCount count = stepscope::prune(cut.weights, cut.layout, cut.config, *pruning);
             row.zeros = static_cast<double>(count.zeros) / static_cast<double>(std::max<std::int64_t>(1, count.weights));

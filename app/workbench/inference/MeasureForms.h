@@ -65,8 +65,9 @@ struct FormRow {
 };
 
 struct PrunedRow {
-    std::string name, scope;  // of its PruningPoint
-    double zeros = 0;         // share of the weights of the blocks' matrices
+    std::string name, scope;  // of its PruningPoint, and share too: scope and share say which one it is
+    double share = 0;
+    double zeros = 0;  // share of the weights of the blocks' matrices
     double perplexity = kUnknown;
     QualityChange quality;
     double tunedPerplexity = kUnknown;  // after the fine-tuning

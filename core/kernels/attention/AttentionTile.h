@@ -6,11 +6,8 @@
 #pragma once
 #include "core/kernels/attention/AttentionCpu.h"
 #include "core/kernels/isa/FlushDenormals.h"
+#include "core/kernels/isa/Transpose4.h"
 #include "core/kernels/isa/Vec.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace stepscope::STEPSCOPE_ISA {
 
@@ -162,23 +159,7 @@ void pairRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Uni
 // to (columns, rows) = from (rows, columns), both multiples of 4.
 inline void transposeUnits(const Unit* from, std::int64_t rows, std::int64_t columns, Unit* to) {
     for (std::int64_t c = 0; c < columns; c += 4)
-        for (std::int64_t r = 0; r < rows; r += 4) {
-            const Unit* in = from + r * columns + c;
-            Unit* out = to + c * rows + r;
-#if defined(__x86_64__)
-            __m128 row0 = _mm_loadu_ps(reinterpret_cast<const float*>(in)), row1 = _mm_loadu_ps(reinterpret_cast<const float*>(in + columns));
-            __m128 row2 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 2 * columns)),
-                   row3 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 3 * columns));
-            _MM_TRANSPOSE4_PS(row0, row1, row2, row3);
-            _mm_storeu_ps(reinterpret_cast<float*>(out), row0);
-            _mm_storeu_ps(reinterpret_cast<float*>(out + rows), row1);
-            _mm_storeu_ps(reinterpret_cast<float*>(out + 2 * rows), row2);
-            _mm_storeu_ps(reinterpret_cast<float*>(out + 3 * rows), row3);
-#else
-            for (int i = 0; i < 4; ++i)
-                for (int j = 0; j < 4; ++j) out[j * rows + i] = in[i * columns + j];
-#endif
-        }
+        for (std::int64_t r = 0; r < rows; r += 4) transpose4(from + r * columns + c, columns, to + c * rows + r, rows);
 }
 
 template <class T>

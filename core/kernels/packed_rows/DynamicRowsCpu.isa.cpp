@@ -2,7 +2,7 @@
 // all columns of a run, so that a weight is read once for as many rows of activations as there are registers.
 #include "core/kernels/packed_rows/DynamicRowsCpu.h"
 
-#include "core/kernels/packed_rows/ByteDots.h"
+#include "core/kernels/isa/ByteDots.h"
 #include "core/kernels/packed_rows/RowParts.h"
 
 namespace stepscope::STEPSCOPE_ISA {

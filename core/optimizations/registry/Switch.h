@@ -24,7 +24,7 @@ struct Fallback {
 // What to know of a value where it is chosen: a sentence; empty = nothing.
 struct SwitchNote {
     std::string text;
-    bool idle = false;  // it changes nothing there
+    bool idle = false;  // it changes nothing there: a run is as with the default
     SwitchNote() = default;
     SwitchNote(std::string said, bool isIdle = false) : text(std::move(said)), idle(isIdle) {}
 };

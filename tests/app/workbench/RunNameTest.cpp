@@ -1,10 +1,15 @@
 // What a run is called when nobody names it: by how it differs from its preset, and that at the front, where lists do not cut it off.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "TinyTraining.h"
 #include "app/workbench/RunName.h"
 #include "core/events/Presets.h"
+#include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 
 namespace stepscope {
 namespace {
@@ -32,8 +37,39 @@ TEST_F(NameOfARun, BeginsWithWhatDiffersAndEndsWithThePreset) {
     EXPECT_EQ(name([](RunConfig& c) { c.layers = 3; }), "layers 3 · " + preset);
 }
 
-TEST_F(NameOfARun, SaysNothingOfLengthSeedAndThreads) {
+TEST_F(NameOfARun, AloneSaysNothingOfLengthSeedAndThreads) {
     EXPECT_EQ(name([](RunConfig& c) { c.steps = 17, c.seed = 5, c.threads = 1; }), nameFor(plain, registry));
+}
+
+TEST_F(NameOfARun, NamesThemWhereTheListHasTheSameNameWithOthersAlready) {
+    const struct Folder {
+        std::filesystem::path place = std::filesystem::temp_directory_path() / ("stepscope-names-" + std::to_string(::getpid()));
+        Folder() { std::filesystem::create_directories(place); }
+        ~Folder() { std::filesystem::remove_all(place); }
+    } folder;
+    const std::string path = folder.place / "s.db", name = nameFor(plain, registry);
+    const auto asked = [&](std::int64_t seed, std::int64_t steps) {
+        RunConfig config = plain;
+        config.seed = seed, config.steps = steps;
+        return config;
+    };
+    EXPECT_EQ(toldApart(name, asked(1, 100), path), name) << "there is no database yet";
+    const auto record = [&](const RunConfig& config) {
+        SessionInfo info;
+        info.name = toldApart(name, config, path);
+        info.config = config;
+        auto recorder = Recorder::open({.path = path}, info);
+        ASSERT_TRUE(recorder && (*recorder)->finish());
+    };
+    record(asked(1, 100));
+    EXPECT_EQ(toldApart(name, asked(1, 100), path), name) << "the same once more";
+    EXPECT_EQ(toldApart(name, asked(2, 100), path), "seed 2 · " + name);
+    record(asked(2, 100));
+    EXPECT_EQ(toldApart(name, asked(3, 100), path), "seed 3 · " + name) << "held against the run of the plain name";
+    EXPECT_THAT(toldApart(name, asked(3, 50), path), ::testing::AllOf(HasSubstr("seed 3 · "), HasSubstr("steps 50 · "), EndsWith(name)));
+    EXPECT_EQ(toldApart("amp bf16 · " + name, asked(9, 9), path), "amp bf16 · " + name) << "no run has that name";
+    ASSERT_TRUE(deleteSession(path, 1));
+    EXPECT_EQ(toldApart(name, asked(3, 100), path), name) << "what was deleted is in no list";
 }
 
 TEST_F(NameOfARun, OnAnotherTextNamesTheFileAndNoTitleThatNamesTheUsualOne) {

@@ -179,7 +179,7 @@ TEST_P(EveryValue, DoesWhatCanBeObservedOrItsNoteSaysWhyNot) {
         bool idle = false;
         for (const auto& info : registry().catalogue(*config, 61))
             if (info.id == id) {
-                said = info.fallback + info.note;
+                said = info.fallback + (info.idle ? info.note : "");  // what a value costs is no reason to do nothing
                 idle = info.idle;
             }
         const std::string where = fmt::format("{}={} beside {}", id, value, beside.empty() ? "defaults" : beside.front().second);
@@ -215,6 +215,19 @@ TEST(EveryValue, IsIdleWhereItsNoteSaysThatItChangesNothingAndNotWhereTheNoteTel
     const SwitchInfo ofLists = of({{"optimizer", "foreach"}}, "optimizer");
     EXPECT_FALSE(ofLists.note.empty());
     EXPECT_FALSE(ofLists.idle);
+}
+
+TEST(EveryValue, IsIdleWhereItIsWhatAutoComesTo) {
+    for (const auto& [words, id] : std::vector<std::pair<Words, std::string>>{{{{"fusion", "kernels"}, {"fused-loss", "on"}}, "fused-loss"},
+                                                                              {{{"attention", "sdpa-flash"}}, "attention"}})
+        for (const auto& info : registry().catalogue(*configOf(words), 61))
+            if (info.id == id) {
+                EXPECT_TRUE(info.idle) << id << ": " << info.note;
+            }
+    for (const auto& info : registry().catalogue(*configOf({{"fused-loss", "on"}}), 61))
+        if (info.id == "fused-loss") {
+            EXPECT_FALSE(info.idle) << "alone it runs instead of the plain one";
+        }
 }
 
 // That what is compared above tells apart what has no effect on a loss.

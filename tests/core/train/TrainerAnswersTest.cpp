@@ -189,6 +189,7 @@ TEST(ACheckpointThatIsDue, HoldsTheRunUpForAsLongAsThereIsSaidToBeNoRoom) {
         const auto* changed = std::get_if<StateChanged>(&event);
         if (changed == nullptr || changed->state != RunState::Paused) return;
         ++paused;
+        EXPECT_TRUE(isHeldUp(*changed));
         for (const std::string& part : {std::string("no room for the checkpoint of step 3"), format::bytes({1000}) + " are free"})
             EXPECT_NE(changed->why.find(part), std::string::npos) << changed->why;
     };

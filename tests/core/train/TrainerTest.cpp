@@ -217,6 +217,8 @@ TEST(Trainer, WaitsWhileNothingCanBeStoredAndLosesNothing) {
     EXPECT_EQ(changes[1].state, RunState::Paused);
     EXPECT_EQ(changes[1].step, 4);
     EXPECT_FALSE(changes[1].why.empty());
+    EXPECT_TRUE(isHeldUp(changes[1])) << "and not only by its sentence";
+    EXPECT_FALSE(isHeldUp(changes[2]));
 }
 
 TEST(Trainer, StaysPausedAfterAFullDiskWhenAPersonPausedItMeanwhile) {
@@ -235,6 +237,8 @@ TEST(Trainer, StaysPausedAfterAFullDiskWhenAPersonPausedItMeanwhile) {
     EXPECT_TRUE(changes[2].why.ends_with("stays paused when it can.")) << changes[2].why;
     EXPECT_EQ(changes[3].state, RunState::Paused);
     EXPECT_TRUE(changes[3].why.empty()) << "by the person alone";
+    EXPECT_TRUE(isHeldUp(changes[2]));
+    EXPECT_FALSE(isHeldUp(changes[3]));
     EXPECT_EQ(changes[4].state, RunState::Running);
     EXPECT_EQ(changes[4].step, 4);
 }

@@ -156,6 +156,13 @@ TEST_F(QueryLimitsOf, MemoryAndResultsAreBounded) {
         EXPECT_THAT(refusal(sql), HasSubstr("128 KiB")) << sql;
 }
 
+// SQLite has one code for both, and two sentences of its own.
+TEST_F(QueryLimitsOf, ATextThatIsTooLongIsToldFromAValueThatIs) {
+    record({});
+    EXPECT_THAT(refusal("SELECT '" + std::string(110'000, 'x') + "'"), ::testing::AllOf(HasSubstr("it is longer than 100"), HasSubstr("bytes")));
+    EXPECT_THAT(refusal("SELECT printf('%.70000c', 'a') || printf('%.70000c', 'a')"), HasSubstr("a value of it is longer than 128 KiB"));
+}
+
 TEST_F(QueryLimitsOf, WhatJoinsKeepCountsAgainstTheLimitOfMemory) {
     constexpr std::int64_t kSlices = 60'000;
     std::vector<Chunk> chunks;

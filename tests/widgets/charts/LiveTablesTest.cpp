@@ -253,7 +253,7 @@ private Q_SLOTS:
         for (std::int64_t i = 0; i < 200'000; ++i) shown.history->append(SwitchApplied{1000, at, "amp", std::string("off"), std::string("bf16"), ""});
         shown.page.historyChanged();
         shown.settle();
-        QCOMPARE(shown.button("Flips")->text(), QString("Flips (200000)"));
+        QCOMPARE(shown.button("Flips")->text(), QString("Flips (200\u202F000)"));
         const ChartView& chart = shown.page.chart(0);
         const double share = chart.view().x.toShare(1000);
         QVERIFY(share > 0 && share < 1);

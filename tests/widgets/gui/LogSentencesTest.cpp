@@ -23,12 +23,13 @@ TEST(LogSentences, LeavesToTheTrainerWhatItTellsItself) {
     EXPECT_EQ(said(overflowed), "");
 }
 
-TEST(LogSentences, MarksFailuresAsErrorsAndAPauseWithAReasonAsAWarning) {
+TEST(LogSentences, MarksFailuresAsErrorsAndAPauseThatNobodyAskedForAsAWarning) {
     EXPECT_EQ(logSentence(StateChanged{{}, 7, RunState::Failed, "The loss is not a number."}, 0)->level, LogLevel::Error);
-    const auto paused = logSentence(StateChanged{{}, 7, RunState::Paused, "The disk is full."}, 0);
+    const auto paused = logSentence(StateChanged{{}, 7, RunState::Paused, "The disk is full.", ErrorCode::Io}, 0);
     EXPECT_EQ(paused->level, LogLevel::Warning);
     EXPECT_TRUE(paused->text.contains("The disk is full."));
     EXPECT_EQ(logSentence(StateChanged{{}, 7, RunState::Paused, ""}, 0)->level, LogLevel::Info);
+    EXPECT_EQ(logSentence(StateChanged{{}, 7, RunState::Paused, "For lunch."}, 0)->level, LogLevel::Info) << "words alone are no warning";
 }
 
 TEST(LogSentences, SaysOfWhatNeverBeganNotThatItEndedAfterAStep) {

@@ -183,6 +183,20 @@ TEST_F(WindowEditsTest, AFolderOrJsonlWithoutTextIsToldBesideTheChooserWhenItIsC
     EXPECT_FALSE(window().notice().isVisible()) << "what it said is mended";
 }
 
+TEST_F(WindowEditsTest, AnEditTakesAwayWhatWasSaidOfTheSettingsAndNothingElseInTheSameWords) {
+    openWithForecast();
+    for (const bool again : {false, true}) {
+        edit("heads", "3");
+        press("Run");
+        const QString sentence = window().notice().sentence();
+        ASSERT_TRUE(sentence.contains("heads")) << sentence.toStdString();
+        if (again) window().notice().say(NoticeBar::Kind::Error, sentence);
+        edit("heads", "4");
+        ASSERT_FALSE(window().experiment().hasProblem());
+        EXPECT_EQ(window().notice().isVisible(), again) << "said once more, it is of something else";
+    }
+}
+
 TEST_F(WindowEditsTest, AValidationTextThatCannotBeReadIsToldInItsRowWhenItIsChosen) {
     openWithForecast();
     setFakeEstimateMs(0);

@@ -6,6 +6,7 @@
 #include <QTabWidget>
 
 #include "WindowFixture.h"
+#include "app/gui/measuring/InferenceWords.h"
 #include "fake/FakeLooks.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
@@ -153,7 +154,7 @@ TEST_F(WindowInferenceTest, WritesThePruningThatIsChosenAndKeepsTheFigures) {
     EXPECT_TRUE(page().cell("int8", "text").contains("times as fast [")) << "what was measured stays";
     EXPECT_TRUE(ready());
     wish.point = {};
-    wish.point.name = "2:4";
+    wish.point.name = "two of four";
     wish.point.pattern = true;
     Q_EMIT page().pruneRequested(wish);
     ASSERT_TRUE(QTest::qWaitFor([&] { return fakePruned().pattern == "2:4"; }, 5000));
@@ -203,6 +204,18 @@ TEST_F(WindowInferenceTest, NoRunEndsItWithoutAWord) {
     ASSERT_TRUE(reaches(3));
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().source().contains("run in progress"); }, 5000)) << page().source().toStdString();
     EXPECT_EQ(page().whose(), whose) << "the table is still of the checkpoint";
+}
+
+TEST(InferenceWords, APruningFindsItsRowByWhatWasPrunedWhateverItIsCalled) {
+    const auto all = prunedPoints();
+    InferenceView view = emptyInference();
+    ASSERT_EQ(view.pruned.size(), all.size());
+    FormsAnswer answer;
+    answer.pruned = {{.name = "in other words", .scope = all[1].scope, .share = all[1].share, .perplexity = 31.2},
+                     {.name = "four by two", .scope = all.back().scope, .share = all.back().share, .perplexity = 33.5}};
+    showForms(answer, view);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        EXPECT_EQ(view.pruned[i].perplexity, i == 1 ? "31.200" : i + 1 == all.size() ? "33.500" : "") << all[i].name;
 }
 
 }  // namespace

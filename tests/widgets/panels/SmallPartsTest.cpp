@@ -86,6 +86,20 @@ TEST(NoticeBar, StaysUntilItIsClosedAndOffersOneAction) {
     EXPECT_TRUE(bar.isHidden());
 }
 
+TEST(NoticeBar, TellsApartTwoThingsThatItSaysInTheSameWords) {
+    QWidget area;
+    area.show();
+    NoticeBar bar(&area, Qt::TopEdge);
+    EXPECT_EQ(bar.saying(), 0);
+    bar.say(NoticeBar::Kind::Error, "The file is gone.");
+    const int first = bar.saying();
+    EXPECT_NE(first, 0);
+    bar.say(NoticeBar::Kind::Error, "The file is gone.");
+    EXPECT_NE(bar.saying(), first);
+    bar.hide();
+    EXPECT_EQ(bar.saying(), 0);
+}
+
 TEST(ShortcutsOverlay, CoversTheWindowAndGoesWithAnyKey) {
     QWidget window;
     window.resize(800, 600);

@@ -40,6 +40,7 @@ NoticeBar::NoticeBar(QWidget* area, Qt::Edge edge) : QWidget(area), m_edge(edge)
 
 void NoticeBar::say(Kind kind, const QString& sentence, const QString& action) {
     m_kind = kind;
+    ++m_said;
     m_text->setText(sentence);
     const Tone tone = kind == Kind::Error ? Tone::Error : kind == Kind::Warning ? Tone::Warning : Tone::Normal;
     m_icon->setPixmap(lineIcon(kind == Kind::Error ? "error" : "warning", toneColour(tone)).pixmap(18, 18));
@@ -66,6 +67,10 @@ bool NoticeBar::eventFilter(QObject* watched, QEvent* event) {
 
 QString NoticeBar::sentence() const {
     return isHidden() ? QString() : m_text->text();
+}
+
+int NoticeBar::saying() const {
+    return isHidden() ? 0 : m_said;
 }
 
 void NoticeBar::paintEvent(QPaintEvent*) {

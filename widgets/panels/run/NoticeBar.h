@@ -16,6 +16,8 @@ public:
     NoticeBar(QWidget* area, Qt::Edge edge);
     void say(Kind kind, const QString& sentence, const QString& action = {});
     QString sentence() const;
+    // Which of all that it has said stands there: another number after every say(). 0 = it is closed.
+    int saying() const;
 
 Q_SIGNALS:
     void acted();
@@ -29,6 +31,7 @@ private:
 
     Qt::Edge m_edge;
     Kind m_kind = Kind::Note;
+    int m_said = 0;  // so far
     QLabel* m_icon;
     QLabel* m_text;
     QToolButton* m_action;

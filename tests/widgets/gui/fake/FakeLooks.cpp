@@ -175,6 +175,7 @@ Result<FormsAnswer> measureForms(const FormsRequest& request, const std::functio
         PrunedRow row;
         row.name = point.name;
         row.scope = point.scope;
+        row.share = point.share;
         row.zeros = point.scope.empty() ? 0.5 : point.share;
         row.perplexity = 29.41 * (1 + change);
         row.quality = {change, 0.9 * change, 1.1 * change};
