@@ -13,6 +13,7 @@
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
+#include "core/events/Presets.h"
 
 namespace stepscope {
 
@@ -80,7 +81,7 @@ MachineMeanwhile ExperimentHistory::machineMeanwhile() const {
     // Of a side on a GPU the processors wait most of the time, at whatever clock; and a GPU that nothing runs on rests.
     bool onGpu = false;
     for (const std::string& json : {m_began ? m_began->configA : "", m_began ? m_began->configB : ""})
-        if (const auto config = configFromJson(json); config && config->has("device")) onGpu = onGpu || config->word("device") != "cpu";
+        if (const auto config = configFromJson(json); config) onGpu = onGpu || isOnGpu(*config);
     if (onGpu)
         spread(gpu, found.gpuMhzLow, found.gpuMhzHigh);
     else

@@ -79,6 +79,10 @@ void placeOn(RunConfig& config, const std::string& device) {
     config.switches["device"] = device;
 }
 
+bool isOnGpu(const RunConfig& config) {
+    return config.has("device") && config.word("device") != "cpu";
+}
+
 void placeAs(const RunConfig& before, RunConfig& config) {
     if (before.has("device")) placeOn(config, before.word("device"));
 }

@@ -20,6 +20,7 @@ Result<RunConfig> presetConfig(const std::string& id);  // NotFound names the kn
 
 // Where a preset is to run, which it leaves open: "cpu", "cuda:0".
 void placeOn(RunConfig& config, const std::string& device);
+bool isOnGpu(const RunConfig& config);
 // The same place for another configuration; none, where none was said.
 void placeAs(const RunConfig& before, RunConfig& config);
 // Has a run do nothing between its steps: no validation, checkpoints or samples.

@@ -253,7 +253,6 @@ TEST_F(Workers, ACaptureHasTheStepsAndOperationsOfEachWithItsRank) {
               Json::parse("[[0]]"));
     EXPECT_EQ(rows("SELECT count(DISTINCT rank) FROM worker_clock"), Json::parse("[[3]]"));
     EXPECT_GE(rows("SELECT count(DISTINCT at_ns) FROM worker_clock")[0][0].get<int>(), 3) << "at the start, before the capture and behind it";
-
     const auto profile = [&](const Words& more) {
         Words words{"profile", "1", "--json", "--db", database()};
         words.insert(words.end(), more.begin(), more.end());
@@ -415,7 +414,6 @@ TEST_F(Workers, AFileThatOneOfThemLacksIsToldByAllInItsWords) {
         const std::string& own = finished[1].err;
         EXPECT_THAT(own, testing::HasSubstr(lacking));
         EXPECT_EQ(finished[1].exitCode, lacking == path("lacking") ? kDamaged : kNotFound) << own;
-        // Behind the program's name.
         const std::string why = own.substr(own.find(": ") + 2, own.find_last_not_of('\n') - own.find(": ") - 1);
         for (const std::size_t other : {std::size_t{0}, std::size_t{2}}) {
             EXPECT_EQ(finished[other].exitCode, kTraining) << finished[other].err;
@@ -490,14 +488,11 @@ TEST_F(Workers, OneThatIsStoppedBeforeTheOthersComeEndsAtOnce) {
     }
 }
 
-TEST_F(Workers, WhatIsNoTrainingIsStartedOnce) {
+TEST_F(Workers, WhatIsNoTrainingIsStartedOnceAndAMeasurementIsForOneWorker) {
     Process::Options with = options();
     with.environment = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"STEPSCOPE_WORKERS_FILE", path("meet")}};
     for (const Words& words : {measuring("ab", {"--aa"}), measuring("tune", {}), Words{"lr-range", "--preset", "tiny-cpu", "--data", "generated"}})
         expectRefused(cli(words, with), {"This is worker 1 of 2, and several workers only train together"}, kBadInput);
-}
-
-TEST_F(Workers, AMeasurementWithinARunIsForOneWorker) {
     expectRefused(start(0, {"--measure", "5:fusion=kernels"})->wait(), {"--measure", "one worker"}, kBadInput);
 }
 
