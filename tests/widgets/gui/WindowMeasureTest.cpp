@@ -151,6 +151,7 @@ TEST_F(WindowMeasureTest, AnEarlierFlipOfARunThatHasEndedIsAskedOnThePageCompare
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().flips().size() == 2; }, 10'000));
     press("Stop");
     ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().heading.startsWith("Stopped: "); }, 5000)) << strip().heading.toStdString();
     window().livePage().showFlips();
     ASSERT_EQ(window().livePage().flips().rows(), 2);
     Q_EMIT window().livePage().flips().actionRequested(0);
