@@ -5,7 +5,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,16 +28,6 @@ using std::chrono::milliseconds;
 using testing::ThreadWorkers;
 
 constexpr milliseconds kPatience{30'000};
-
-FakeNccl& newFake() {
-    void* handle = ::dlopen(FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
-    FakeNccl& fake = *reinterpret_cast<FakeNccl* (*)()>(::dlsym(handle, "fakeNccl"))();
-    fake.keyFails = false;
-    fake.failsOf = -1;
-    fake.lastError = "";
-    fake.sums = fake.handedRound = 0;
-    return fake;
-}
 
 Result<std::unique_ptr<GpuSums>> joined(ThreadWorkers& together, int rank, milliseconds patience = kPatience, const char* library = FAKE_NCCL) {
     return GpuSums::join(together.of(rank), at::kCPU, patience, ncclLibrary(library));
@@ -104,7 +93,7 @@ TEST(GpuSums, StepsAreThoseOfWorkersWhoAddUpOverMemoryToTheLastBit) {
               Switches{{"fusion", std::string("kernels")}, {"grad-sums", std::string("bf16")}},
               Switches{{"fusion", std::string("kernels")}, {"zero", std::string("1")}}}) {
             SCOPED_TRACE(std::to_string(workers) + " workers, " + switches.back().first + "=" + toString(switches.back().second));
-            const FakeNccl& fake = newFake();
+            const FakeNccl& fake = fakeAsNew(FAKE_NCCL);
             const auto byNccl = trainOnGpus(workers, switches, true);
             EXPECT_GT(fake.sums.load(), 12) << "every gradient of every step";
             EXPECT_EQ(fake.handedRound.load(), switches.back().first == "zero" ? 12 * workers : 0) << "weights that each updated a part of";
@@ -122,7 +111,7 @@ TEST(GpuSums, StepsAreThoseOfWorkersWhoAddUpOverMemoryToTheLastBit) {
 }
 
 TEST(GpuSums, NumbersThatAreNoGradientsAreAddedUpWithThemInFloat32) {
-    newFake();
+    fakeAsNew(FAKE_NCCL);
     ThreadWorkers together(2);
     together.run([&](int rank) {
         DataParallel others(together.of(rank));
@@ -168,7 +157,7 @@ std::string toldWhile(FakeNccl& fake, int told, const std::function<void(ThreadW
 }
 
 TEST(GpuSums, AWorkerThatIsGoneIsMissedByTheOtherWhileItsGpuWaits) {
-    FakeNccl& fake = newFake();
+    FakeNccl& fake = fakeAsNew(FAKE_NCCL);
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(toldWhile(fake, 0, [](ThreadWorkers& together, DataParallel&) { together.leave(); }), "Another worker has left.");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, kPatience / 2) << "long before its patience is over";
@@ -176,7 +165,7 @@ TEST(GpuSums, AWorkerThatIsGoneIsMissedByTheOtherWhileItsGpuWaits) {
 
 TEST(GpuSums, AnErrorOfOneGpuEndsTheStepOfAllAndEachSaysWhatItKnows) {
     for (const int told : {0, 1}) {
-        FakeNccl& fake = newFake();
+        FakeNccl& fake = fakeAsNew(FAKE_NCCL);
         fake.failsOf = 1;
         fake.failsAt = 1;
         const std::string sentence = toldWhile(fake, told, [](ThreadWorkers&, DataParallel& others) {
@@ -195,7 +184,7 @@ TEST(GpuSums, AnErrorOfOneGpuEndsTheStepOfAllAndEachSaysWhatItKnows) {
 }
 
 TEST(GpuSums, AGpuThatComesToNoEndIsGivenUpWhenThePatienceIsOver) {
-    FakeNccl& fake = newFake();
+    FakeNccl& fake = fakeAsNew(FAKE_NCCL);
     // The other one lives and meets, but its GPU adds up something else first.
     const std::string sentence = toldWhile(
         fake, 0,
@@ -211,7 +200,7 @@ TEST(GpuSums, AGpuThatComesToNoEndIsGivenUpWhenThePatienceIsOver) {
 }
 
 TEST(GpuSums, AStepThatBrokeIsSettledWithoutTheOthersParts) {
-    FakeNccl& fake = newFake();
+    FakeNccl& fake = fakeAsNew(FAKE_NCCL);
     ThreadWorkers together(2);
     together.run([&](int rank) {
         auto gpu = joined(together, rank);
@@ -240,15 +229,15 @@ std::vector<std::string> toldAtJoin(const char* first, const char* second, milli
 }
 
 TEST(GpuSums, WhoCannotJoinSaysWhyAndTheOthersHearIt) {
-    newFake();
+    fakeAsNew(FAKE_NCCL);
     const std::string missing = "NVIDIA's NCCL, by which several GPUs add up gradients, is not installed; packaging/run installs it beside LibTorch.";
     EXPECT_EQ(toldAtJoin(FAKE_NCCL, "/nowhere/libnccl.so.2"), (std::vector<std::string>{"Worker 1 of 2 says: " + missing, missing}));
     const std::string another = "Worker 1 of 2 has NCCL 2.27.3, and worker 0 has 2.28.9; all need the same one, which packaging/run installs.";
     EXPECT_EQ(toldAtJoin(FAKE_NCCL, FAKE_NCCL_OTHER), (std::vector<std::string>{another, another}));
-    newFake().keyFails = true;
+    fakeAsNew(FAKE_NCCL).keyFails = true;
     EXPECT_EQ(toldAtJoin(FAKE_NCCL, FAKE_NCCL)[1],
               "Worker 0 of 2 says: NCCL finds no network by which GPUs could meet (\"unhandled system error\"); NCCL_SOCKET_IFNAME names one.");
-    newFake();
+    fakeAsNew(FAKE_NCCL);
     EXPECT_EQ(toldAtJoin(FAKE_NCCL, FAKE_NCCL), (std::vector<std::string>{"nothing", "nothing"}));
 }
 

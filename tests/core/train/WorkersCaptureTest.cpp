@@ -23,6 +23,7 @@
 #include "core/train/SharedCommand.h"
 #include "core/train/workers/CapturesTogether.h"
 #include "core/train/workers/SaidChunks.h"
+#include "tests/core/train/TrainedTogether.h"
 
 namespace stepscope {
 namespace {
@@ -43,18 +44,7 @@ public:
         for (auto& worker : workers) worker = std::make_unique<TinyTrainer>(config);
         workers[1]->clock.set(TimeNs{5'000'000'000'000});  // as nobody's start would make it
     }
-    std::array<TrainerOutcome, 2> run() {
-        std::array<TrainerOutcome, 2> outcomes;
-        m_group.run([&](int rank) {
-            at::set_num_threads(1);
-            DataParallel others(m_group.of(rank));
-            workers[static_cast<std::size_t>(rank)]->setup.others = &others;
-            TrainerOutcome& outcome = outcomes[static_cast<std::size_t>(rank)];
-            outcome = workers[static_cast<std::size_t>(rank)]->run();
-            if (outcome.state == RunState::Failed) m_group.leave();
-        });
-        return outcomes;
-    }
+    std::array<TrainerOutcome, 2> run() { return testing::trainTogether(m_group, workers); }
     void after(std::size_t rank, std::int64_t step, std::function<void()> what) {
         workers[rank]->sink.onEvent = [step, what = std::move(what)](const Event& event) {
             if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == step) what();

@@ -20,6 +20,7 @@
 #include "core/trace/WorkerTimes.h"
 #include "core/train/SharedCommand.h"
 #include "core/train/workers/ClockExchange.h"
+#include "tests/core/train/TrainedTogether.h"
 
 namespace stepscope {
 namespace {
@@ -38,19 +39,7 @@ public:
     explicit Together(const RunConfig& config) {
         for (int rank = 0; rank < 2; ++rank) workers[static_cast<std::size_t>(rank)] = std::make_unique<TinyTrainer>(config);
     }
-    // A worker that fails leaves, as its process would.
-    std::array<TrainerOutcome, 2> run() {
-        std::array<TrainerOutcome, 2> outcomes;
-        m_group.run([&](int rank) {
-            at::set_num_threads(1);
-            DataParallel others(m_group.of(rank));
-            workers[static_cast<std::size_t>(rank)]->setup.others = &others;
-            TrainerOutcome& outcome = outcomes[static_cast<std::size_t>(rank)];
-            outcome = workers[static_cast<std::size_t>(rank)]->run();
-            if (outcome.state == RunState::Failed) m_group.leave();
-        });
-        return outcomes;
-    }
+    std::array<TrainerOutcome, 2> run() { return testing::trainTogether(m_group, workers); }
     TinyTrainer& operator[](int rank) { return *workers[static_cast<std::size_t>(rank)]; }
     // They meet behind this step, however short steps are.
     void meetBehind(std::int64_t step) {

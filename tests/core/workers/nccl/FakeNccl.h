@@ -1,6 +1,8 @@
 // What the fake NCCL does, set by a test that has opened it: its fakeNccl() gives the one of the library. Its workers are threads of one process, its
 // GPUs' memory that of the process.
 #pragma once
+#include <dlfcn.h>
+
 #include <atomic>
 
 namespace stepscope {
@@ -13,6 +15,17 @@ struct FakeNccl {
     std::atomic<int> sums{0}, handedRound{0};  // carried out, once for all workers
     std::atomic<int> alive{0};                 // workers that have joined and not left
 };
+
+// Of this process; as it is when a test begins.
+inline FakeNccl& fakeAsNew(const char* library) {
+    void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    FakeNccl& fake = *reinterpret_cast<FakeNccl* (*)()>(::dlsym(handle, "fakeNccl"))();
+    fake.keyFails = false;
+    fake.failsOf = -1;
+    fake.lastError = "";
+    fake.sums = fake.handedRound = 0;
+    return fake;
+}
 
 }  // namespace stepscope
 

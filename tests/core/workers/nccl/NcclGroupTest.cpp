@@ -1,6 +1,5 @@
 // GPUs joined by NCCL, which is a fake here, over memory of this process, whose threads are the workers: what each gets, and the sentence where the
 // library is missing or unfit, a worker does not come, or NCCL meets an error.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,17 +27,6 @@ const NcclLibrary& fakeLibrary() {
     return ncclLibrary(FAKE_NCCL);
 }
 
-// Of this process; as it is when a test begins.
-FakeNccl& fakeAsNew() {
-    void* handle = ::dlopen(FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
-    FakeNccl& fake = *reinterpret_cast<FakeNccl* (*)()>(::dlsym(handle, "fakeNccl"))();
-    fake.keyFails = false;
-    fake.failsOf = -1;
-    fake.lastError = "";
-    fake.sums = fake.handedRound = 0;
-    return fake;
-}
-
 NcclKey newKey() {
     NcclKey key;
     EXPECT_EQ(fakeLibrary().getUniqueId(&key), NcclResult::Success);
@@ -58,7 +46,7 @@ void withGroups(int size, milliseconds patience, const std::function<void(int ra
 }
 
 TEST(NcclGroup, WhatAllWorkersHaveIsAddedUpInTheMemoryOfEach) {
-    const FakeNccl& fake = fakeAsNew();
+    const FakeNccl& fake = fakeAsNew(FAKE_NCCL);
     withGroups(3, kLong, [](int rank, NcclGroup& group) {
         const float own = static_cast<float>(rank + 1);
         std::vector<float> a{own, 10 * own}, b{100 * own};
@@ -76,7 +64,7 @@ TEST(NcclGroup, WhatAllWorkersHaveIsAddedUpInTheMemoryOfEach) {
 }
 
 TEST(NcclGroup, EachWorkersPartIsHandedToAllOthers) {
-    const FakeNccl& fake = fakeAsNew();
+    const FakeNccl& fake = fakeAsNew(FAKE_NCCL);
     withGroups(3, kLong, [](int rank, NcclGroup& group) {
         // Parts of 2, 0 and 3 elements.
         std::vector<float> whole(5, -1);
@@ -90,7 +78,7 @@ TEST(NcclGroup, EachWorkersPartIsHandedToAllOthers) {
 }
 
 TEST(NcclGroup, WhoWaitsForAWorkerThatDoesNotComeIsToldSoWhenItsPatienceIsOver) {
-    fakeAsNew();
+    fakeAsNew(FAKE_NCCL);
     const auto group = NcclGroup::join(fakeLibrary(), newKey(), 0, 2, kLong, milliseconds(1000));
     ASSERT_FALSE(group);
     EXPECT_EQ(group.error().sentence, "The workers' GPUs did not find each other within 1 s: one of them hangs, or its worker does.");
@@ -108,7 +96,7 @@ TEST(NcclGroup, WhoWaitsForAWorkerThatDoesNotComeIsToldSoWhenItsPatienceIsOver) 
 }
 
 TEST(NcclGroup, AnErrorIsToldInNcclsOwnWords) {
-    FakeNccl& fake = fakeAsNew();
+    FakeNccl& fake = fakeAsNew(FAKE_NCCL);
     fake.failsOf = 1;
     fake.failsAt = 1;
     fake.lastError = "socketProgress: Connection closed by remote peer node1<40000>.\nand much more";
@@ -127,7 +115,7 @@ TEST(NcclGroup, AnErrorIsToldInNcclsOwnWords) {
 }
 
 TEST(NcclGroup, WhoWaitsInAGroupThatIsAbandonedIsLetGo) {
-    fakeAsNew();
+    fakeAsNew(FAKE_NCCL);
     withGroups(2, kLong, [](int rank, NcclGroup& group) {
         if (rank == 1) return;
         std::jthread other([&] {
