@@ -22,7 +22,7 @@ struct CourseRules {
     double alpha = 0.05;
     double blockSeconds = 0.5;       // a block of the pilot lasts at least so long
     std::int64_t blockSteps = 3;     //   and has at least so many steps; those of pairs are as long or shorter, as the pilot finds best,
-    double shortestSeconds = 0.1;    //   but at least so long
+    double shortestSeconds = 0.05;   //   but at least so long
     std::int64_t shortestSteps = 1;  // and so many steps
     std::size_t leastPairs = 8, leastRebuilds = 6;
     // The arms' steps train different numbers of tokens: their blocks are equal in seconds. Else in steps, so that both see the same batches, unless

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/PairedInterval.h"
@@ -74,6 +75,34 @@ TEST(PairedInterval, EndsWhereItsFormulaSays) {
     }
     EXPECT_TRUE(interval.holds(0.026));
     EXPECT_NEAR(interval.centre - interval.low, interval.high - interval.centre, 1e-9) << "nothing is cut, so it is symmetric";
+}
+
+// Sums over the differences in order, taken apart and put together again, are those of a walk over all of them.
+TEST(PairedInterval, EndsThereTooOfManyDifferencesFarFromNoneAndCut) {
+    Random random(21);
+    std::cauchy_distribution<double> tails(std::log(2.0), 1e-4);
+    for (const std::size_t count : {12u, 100u, 3000u}) {
+        std::vector<double> differences(count);
+        for (double& d : differences) d = tails(random);
+        const PairedBound bound{.eta = 1e-7, .clip = 2e-4};
+        const auto sums = [&](double theta) {
+            double s = 0, v = 0;
+            for (const double d : differences) {
+                const double cut = std::clamp(d - theta, -bound.clip, bound.clip);
+                s += cut;
+                v += cut * cut;
+            }
+            return std::pair{s, v};
+        };
+        const auto interval = pairedInterval(differences, bound);
+        for (const double theta : {interval.low, interval.high}) {
+            const auto [s, v] = sums(theta);
+            const double most = (v + bound.eta) * std::log((v + bound.eta) / (bound.eta * 0.05 * 0.05));
+            EXPECT_NEAR(s * s / most, 1, 1e-6) << count;
+        }
+        EXPECT_NEAR(sums(interval.centre).first, 0, 1e-9 * static_cast<double>(count));
+        EXPECT_LT(interval.halfWidth(), 1e-3);
+    }
 }
 
 TEST(PairedInterval, BoundsNothingWithTooFewPairs) {

@@ -92,7 +92,7 @@ TEST(Course, WhichOfBothIsMadeAnewFirstACoinDecidesToo) {
     EXPECT_NEAR(ofA / all, 0.5, 0.15) << "of " << all;
 }
 
-TEST(Course, HasBlocksOfATenthOfASecondAndOneStepAtLeastAndNoneLongerThanThePilots) {
+TEST(Course, HasBlocksOfATwentiethOfASecondAndOneStepAtLeastAndNoneLongerThanThePilots) {
     for (const double step : {0.001, 0.04, 0.4, 2.0}) {
         std::int64_t counted = 0;
         for (const auto& order : ordersOf({.budgetSeconds = 400}, step)) {
@@ -103,7 +103,7 @@ TEST(Course, HasBlocksOfATenthOfASecondAndOneStepAtLeastAndNoneLongerThanThePilo
             }
             ++counted;
             EXPECT_GE(order.steps, 1) << step;
-            EXPECT_GE(static_cast<double>(order.steps) * step, 0.09) << step;
+            EXPECT_GE(static_cast<double>(order.steps) * step, 0.045) << step;
             EXPECT_LE(static_cast<double>(order.steps), std::ceil(std::max(3.0, 0.55 / step))) << step;
             EXPECT_GE(order.warmUp, 1) << step;
         }
