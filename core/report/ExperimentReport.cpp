@@ -101,12 +101,22 @@ void addWhy(Document& document, const WaterfallResult& why) {
     };
     addPlaces(why.places, false);
     addPlaces(why.layers, true);
-    document.blocks.push_back(Paragraph{fmt::format(
-        "Of {} captured steps of A and {} of B, in turns behind the timing. Each instant of the thread that runs the steps is given to the innermost "
-        "operation that ran. Captured, a step takes {} and {}; {:.0f} ns a record are taken out of that and all times multiplied by {:.2f}, the same "
-        "for "
-        "both sides, which brings the two together to what was measured. What then remains of the difference is not explained.",
-        why.stepsA, why.stepsB, format::milliseconds(why.capturedA), format::milliseconds(why.capturedB), why.nsARecord, why.scale)});
+    const std::string brought = std::isfinite(why.open) ? fmt::format(
+                                                              "and the times multiplied by {:.2f} and {:.2f}, which makes each side's step as long "
+                                                              "as it was measured, as nearly as the pairs and the "
+                                                              "captured steps leave open; what is apart beyond that is not explained.",
+                                                              why.scaleA, why.scaleB)
+                                                        : fmt::format(
+                                                              "and all times multiplied by {:.2f}, which brings the two together to what was "
+                                                              "measured. What then remains of the difference is not "
+                                                              "explained.",
+                                                              why.scale);
+    document.blocks.push_back(Paragraph{
+        fmt::format(
+            "Of {} captured steps of A and {} of B, in turns behind the timing. Each instant of the thread that runs the steps is given to the "
+            "innermost operation that ran. Captured, a step takes {} and {}; {:.0f} ns a record are taken out of that, the same for both sides, ",
+            why.stepsA, why.stepsB, format::milliseconds(why.capturedA), format::milliseconds(why.capturedB), why.nsARecord) +
+        brought});
 }
 
 // A stranger's file may hold any numbers.

@@ -34,9 +34,9 @@ std::string whyText(const WaterfallResult& why) {
     }
     return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
            fmt::format(
-               "\nOf {} captured steps of A and {} of B, without {:.0f} ns a record for the capture, times {:.2f} for the speed of this machine "
-               "then.\n\n",
-               why.stepsA, why.stepsB, why.nsARecord, why.scale);
+               "\nOf {} captured steps of A and {} of B, without {:.0f} ns a record for the capture, times {:.2f} and {:.2f} for the speed of this "
+               "machine then.\n\n",
+               why.stepsA, why.stepsB, why.nsARecord, why.scaleA, why.scaleB);
 }
 
 std::string unknownOr(double value, const std::string& text) {

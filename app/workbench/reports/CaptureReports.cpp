@@ -73,6 +73,7 @@ Result<report::Document> capturedReport(const Workbench& workbench, const std::s
     facts.session = session;
     facts.notes = std::move(*notes);
     if (const std::string slowest = slowestSentence(slowestAmong(stored->captures)); !slowest.empty()) facts.notes.push_back(slowest);
+    if (info->kind == SessionKind::Run && panes->severalRanks) facts.notes.push_back(otherWorkersSentence(panes->devices));
     if (recording)
         facts.notes.insert(facts.notes.begin(), "The session was still being recorded when this was written: its last capture may not be whole.");
     for (const StoredCapture& one : stored->captures) facts.captures.push_back({one.number, one.firstStep, one.steps, one.slices, one.cost});

@@ -1,8 +1,9 @@
 // Waterfall: why one of two arms is faster. Captured steps of both, as slices; the thread that runs the steps is divided exactly, each instant to the
 // innermost operation that ran, into classes of work (WorkClass.h) and into places of the model. Of steps on a GPU it is the GPU that is divided:
 // each instant to the kernel or copy that began first of those that ran, and what none ran in is a gap. What capturing costs is taken out as so much
-// a record and another speed of the machine as one scale, the same for both arms; what then remains of the measured difference is unexplained. Blocks
-// are added in any order; any thread, no LibTorch.
+// a record and another speed of the machine as one scale, the same for both arms; what then remains of the measured difference is unexplained, unless
+// the pairs and the captured steps leave as much open: then each arm's shares are taken of its measured step. Blocks are added in any order; any
+// thread, no LibTorch.
 #pragma once
 #include <array>
 #include <cmath>
@@ -20,7 +21,7 @@ namespace stepscope {
 struct ClassDifference {
     WorkClass kind = WorkClass::Host;
     double a = 0, b = 0;                     // ms of a step, without the capture's cost; b's for as many tokens as a step of A has
-    double low = kUnknown, high = kUnknown;  // 95 % interval of b - a (Welch 1947), over captured windows; of fewer than four, over steps
+    double low = kUnknown, high = kUnknown;  // 95 % interval of b - a, over captured windows in turns; of fewer than four, over steps (Welch 1947)
     double difference() const { return b - a; }
 };
 
@@ -49,20 +50,22 @@ struct WaterfallResult {
     double measuredA = 0, measuredB = 0;  // ms of a step without a capture: what is explained
     double capturedA = 0, capturedB = 0;  //   and of the captured ones, b's for A's tokens
     std::int64_t stepsA = 0, stepsB = 0;
-    double nsARecord = 0;  // that a capture costs; 0: none was seen
-    double scale = 1;      // how many times as long this machine took for the measured steps as for the captured ones, without that cost
+    double nsARecord = 0;           // that a capture costs; 0: none was seen
+    double scale = 1;               // how many times as long this machine took for the measured steps as for the captured ones, without that cost
+    double scaleA = 1, scaleB = 1;  //   and what each arm's times are multiplied by: that, or what makes them the measured ones
     std::vector<ClassDifference> classes;  // all of them, in their order
     std::vector<PlaceDifference> places;   // by size of the difference
     std::vector<PlaceDifference> layers;   //   the same, layer by layer, of those places that have layers
-    double unexplained = 0;                // ms: measured difference less that of the classes
-    // ms: half of the 95 % interval that the pairs and the captured steps together leave to what is not explained; unknown where either has none.
-    double open = kUnknown;
+    // ms: measured difference less that of the captured steps, both arms' brought to the measured times by one scale; half of the 95 % interval that
+    // the pairs and the captured steps together leave to that, unknown where either has none; and what is missing beyond it, which the classes leave
+    // over.
+    double apart = 0, open = kUnknown, unexplained = 0;
     std::string outcome;  // what the pairs of blocks said (ExperimentJudged); empty: nothing is known of them
     double difference() const { return measuredB - measuredA; }
     // Of the measured difference; unknown where there is none.
     double unexplainedShare() const;
-    // What is not explained may as well be nothing: it is no more than the pairs and the captured steps leave open.
-    bool mayBeNothing() const { return std::abs(unexplained) <= open; }
+    // What was captured differs by what was measured, as far as both can tell.
+    bool mayBeNothing() const { return std::abs(apart) <= open; }
 };
 
 class Waterfall {

@@ -140,7 +140,7 @@ std::vector<PlaceDifference> Waterfall::rowsOf(const std::array<std::map<PlaceKe
     for (const auto& [key, of] : rows) {
         const auto ms = [&, &sides = of](std::size_t arm) {
             const double cheaper = cost * static_cast<double>(sides[arm].records) * (arm == 0 ? 1 : tokensRatio);
-            return std::max(0.0, sides[arm].ns * unit[arm] - cheaper) / steps[arm] * found.scale;
+            return std::max(0.0, sides[arm].ns * unit[arm] - cheaper) / steps[arm] * (arm == 0 ? found.scaleA : found.scaleB);
         };
         all.push_back({.phase = key.phase,
                        .role = key.role,

@@ -46,6 +46,11 @@ public:
         ++m_step;
         return *this;
     }
+    // What was not captured lies between two windows.
+    Steps& pause() {
+        ++m_step;
+        return *this;
+    }
     const SliceBlock& block() const { return m_block; }
 
 private:
@@ -256,6 +261,61 @@ TEST(Waterfall, SaysWhatNoCaptureExplains) {
     EXPECT_NEAR(result.unexplained, -2, 1e-9);
     EXPECT_NEAR(result.unexplainedShare(), 1, 1e-9);
     EXPECT_THAT(waterfallSentence(result), ::testing::HasSubstr("no kind of work differs for sure"));
+    // Nor is it by chance: both are known to far less.
+    const WaterfallResult bounded = waterfall.result(10, 8, 1, 0.1);
+    EXPECT_NEAR(bounded.apart, -2, 1e-9);
+    EXPECT_NEAR(bounded.unexplained, -1.9, 1e-9) << "but for what is open";
+    EXPECT_FALSE(bounded.mayBeNothing());
+    EXPECT_EQ(openInterval(bounded), signedMilliseconds(-2.1) + " to " + signedMilliseconds(-1.9));
+    double seen = 0;
+    for (const auto& one : bounded.classes) seen += one.difference();
+    EXPECT_NEAR(seen, -0.1, 1e-9);
+}
+
+// Windows of 60 ms steps on a machine that is a tenth faster in one and slower in the next, whatever runs: the optimizer's two more milliseconds are
+// far less than that, and there all the same in how each step divides.
+TEST(Waterfall, TellsByTheSharesOfAStepWhatASpeedThatWandersHides) {
+    std::mt19937 random(11);
+    std::normal_distribution<double> normal;
+    constexpr int kTimes = 300;
+    constexpr double kPairsApart = 0.35, kPairsHalf = 1.96 * kPairsApart;  // ms: what the pairs know the difference to
+    int explained = 0, held = 0, found = 0, others = 0;
+    for (int i = 0; i < kTimes; ++i) {
+        Steps a(0), b(1);
+        for (int window = 0; window < 20; ++window)
+            for (Steps* arm : {&a, &b}) {
+                const double speed = std::exp(0.1 * normal(random));
+                const auto ms = [&](double typical) { return typical * speed * std::exp(0.01 * normal(random)); };
+                for (int step = 0; step < 3; ++step)
+                    arm->step({{"aten::mm", "forward", "mlp/up", ms(40)},
+                               {"aten::gelu", "forward", "mlp/up", ms(12)},
+                               {"aten::_fused_adamw_", "optimizer", "optimizer step", ms(arm == &b ? 3 : 1)}},
+                              ms(7));
+                arm->pause();
+            }
+        Waterfall waterfall;
+        waterfall.add(Arm::A, a.block());
+        waterfall.add(Arm::B, b.block());
+        const WaterfallResult result = waterfall.result(60, 62 + kPairsApart * normal(random), 1, kPairsHalf);
+        explained += result.unexplainedShare() <= 0.1;
+        const ClassDifference& optimizer = of(result, WorkClass::Optimizer);
+        held += optimizer.low <= 2 && 2 <= optimizer.high;
+        found += optimizer.low > 0;
+        const ClassDifference& products = of(result, WorkClass::MatrixProducts);
+        others += products.low <= 0 && 0 <= products.high;
+        if (result.unexplained == 0) {
+            double both = 0;
+            for (const auto& one : result.classes) both += one.difference();
+            ASSERT_NEAR(both, result.difference(), 1e-9);
+            double places = 0;
+            for (const auto& one : result.places) places += one.difference();
+            ASSERT_NEAR(places, result.difference(), 1e-9);
+        }
+    }
+    EXPECT_GT(explained, 0.9 * kTimes);
+    EXPECT_GT(held, 0.93 * kTimes);
+    EXPECT_GT(found, 0.93 * kTimes);
+    EXPECT_GT(others, 0.93 * kTimes);
 }
 
 TEST(Waterfall, SaysWhichKindOfWorkMakesTheDifferenceAndHowSureThatIs) {
@@ -304,12 +364,7 @@ TEST(Waterfall, ExplainsNoDifferenceThatThePairsDidNotFind) {
     EXPECT_LT(apart.open, 1);
     WaterfallResult more = apart;
     more.outcome = "faster";
-    more.unexplained = 0.31;  // a tenth of the difference and a bit
-    more.open = 0.4;
-    ASSERT_TRUE(more.mayBeNothing());
-    EXPECT_THAT(waterfallSentence(more), ::testing::HasSubstr("no more than the pairs and the captured steps leave open"));
     more.unexplained = 2;
-    EXPECT_FALSE(more.mayBeNothing());
     EXPECT_THAT(waterfallSentence(more), ::testing::EndsWith("67 % of the difference (2.00\u202Fms) is not explained by what was captured."));
     result.outcome = "inconclusive";
     const std::string said = waterfallSentence(result);

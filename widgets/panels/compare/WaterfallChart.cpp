@@ -77,8 +77,8 @@ void WaterfallChart::setResult(const WaterfallResult& result) {
             {.name = "not explained",
              .from = at,
              .to = result.measuredB,
-             .low = result.measuredB - result.open,
-             .high = result.measuredB + result.open,
+             .low = at + result.apart - result.open,
+             .high = at + result.apart + result.open,
              .tip = "What was measured less what was captured: a capture slows one side more than the other, or the machine changed" + open});
         m_bars.push_back(
             {.name = "B", .to = result.measuredB, .whole = true, .tip = QString("A step of B takes %1").arg(waterfallMs(result.measuredB))});
