@@ -98,8 +98,8 @@ void LivePage::buildTables() {
         {tr("of each step"), tr("steps"), tr("mean"), tr("median"), tr("lower quartile"), tr("upper quartile"), tr("least"), tr("most")});
     m_flips = new OverlayTable(tr("Flips of this session"), this);
     m_flips->setColumns(
-        {tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("memory"), tr("verdict"), tr("to decide it")});
-    m_flips->setActions(7, tr("The two values take turns until it is known which one is faster: in the run while it trains, else on the page Compare "
+        {tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("memory"), tr("to decide it"), tr("verdict")});
+    m_flips->setActions(6, tr("The two values take turns until it is known which one is faster: in the run while it trains, else on the page Compare "
                               "(M on the chosen row)"));
     connect(m_flips, &OverlayTable::rowActivated, this, [this](int row) {
         if (row >= 0 && static_cast<std::size_t>(row) < m_listed.size()) showStep(m_listed[static_cast<std::size_t>(row)].step);
@@ -214,7 +214,7 @@ void LivePage::fillFlips() {
             rows.push_back({QStringLiteral("%1  %2").arg(flip.number + 1).arg(QString::fromStdString(marker.label)),
                             count(static_cast<std::size_t>(marker.place.step) + 1),
                             measured ? change(flip.effect.ms, Quantity::Milliseconds) : QString(), said.stepTime, said.throughput, said.memory,
-                            verdictOf(flip, turns), open ? measure : QString()});
+                            open ? measure : QString(), verdictOf(flip, turns)});
         }
     }
     const std::size_t older = newest.all - newest.flips.size();

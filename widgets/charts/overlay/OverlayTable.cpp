@@ -97,6 +97,8 @@ void OverlayTable::setColumns(const QStringList& columns) {
 void OverlayTable::setActions(int column, const QString& hint) {
     m_actions = column;
     m_actionHint = hint;
+    for (int words = column; words < m_table->columnCount(); ++words)
+        if (auto* head = m_table->horizontalHeaderItem(words)) head->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
 }
 
 bool OverlayTable::hasAction(int row) const {
@@ -133,7 +135,8 @@ bool OverlayTable::write(int row, const QStringList& cells) {
             item->setFont(link);
             if (!cells[column].isEmpty()) item->setToolTip(m_actionHint);
         }
-        item->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        const bool words = column == 0 || (m_actions >= 0 && column >= m_actions);
+        item->setTextAlignment((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         changed = true;
     }
     return changed;
