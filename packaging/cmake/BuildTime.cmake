@@ -16,6 +16,14 @@ else()
   set(STEPSCOPE_UNITY_BATCH 40 CACHE STRING "So many files of a room are compiled as one")
 endif()
 
+# g++ gathers garbage a dozen times in a batch and walks its whole precompiled header each time; where there is memory for it, it begins at 1 GiB instead of
+# some MB: 8 % less of a compile's time, up to 45 % more of its memory (at most 1.8 GB a compile here). The same code comes out.
+cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
+math(EXPR memory_a_core "${memory} / ${cores}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND memory_a_core GREATER 3000)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1048576>)
+endif()
+
 function(stepscope_unity target)
   cmake_parse_arguments(UNITY "" "GROUP" "APART;ALONE;FILES" ${ARGN})
   if(NOT STEPSCOPE_UNITY)
