@@ -1,5 +1,6 @@
-// NextTokens: what a writer of text asks of a model: what follows each of some sequences that grow. Two ways of computing it: `cached`, each token
-// once by a Decoder; `recomputed`, the whole context anew for each token by core/model, where the Decoder cannot. On the thread that writes text.
+// NextTokens: what a writer of text asks of a model: what follows each of some sequences that grow. Three ways of computing it: `cached`, each token
+// once by a Decoder; `kept`, each token once by core/model where the weights are, a GPU; `recomputed`, the whole context anew for each token, where
+// there is no memory for either. On the thread that writes text.
 #pragma once
 #include <memory>
 #include <span>
@@ -38,6 +39,8 @@ struct NextTokensRoom {
 
 // threads >= 1. Throws what LibTorch throws where memory is not enough.
 std::unique_ptr<NextTokens> cachedTokens(const GeneratorWeights& weights, WeightType type, const NextTokensRoom& room, int threads);
+// In float32, its keys and values beside the weights. Throws the same.
+std::unique_ptr<NextTokens> keptTokens(const GeneratorWeights& weights, const NextTokensRoom& room);
 std::unique_ptr<NextTokens> recomputedTokens(const GeneratorWeights& weights);
 
 }  // namespace stepscope

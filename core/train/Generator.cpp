@@ -56,14 +56,17 @@ Result<std::vector<Ids>> readPrompts(const GeneratorWeights& model, const Tokeni
     return all;
 }
 
-// The Decoder where it can be; else what it was instead, with the reason.
+// The Decoder where it can be, on a GPU what is kept there; else what it was instead, with the reason.
 Result<std::unique_ptr<NextTokens>> tokensOf(const GeneratorWeights& model, const TextOptions& options, const NextTokensRoom& room, TextWork& work) {
     work.threads = options.threads > 0 ? options.threads : at::get_num_threads();
     work.recomputed = options.recompute ? "it was asked for" : whyNotDecoded(model);
+    const bool kept = !options.recompute && !model.weights.is_cpu() && options.type == WeightType::F32;
+    if (kept) work.recomputed.clear();
     if (work.recomputed.empty()) try {
-            return cachedTokens(model, options.type, room, work.threads);
+            return kept ? keptTokens(model, room) : cachedTokens(model, options.type, room, work.threads);
         } catch (const c10::Error&) {  // what LibTorch's allocators throw
-            work.recomputed = "there is no memory for a copy of the weights and for what is kept of each token";
+            work.recomputed = kept ? "there is no memory on the GPU for what is kept of each token"
+                                   : "there is no memory for a copy of the weights and for what is kept of each token";
         }
     if (options.type != WeightType::F32)
         return makeError(ErrorCode::Unsupported,

@@ -134,6 +134,29 @@ TEST_P(DecoderOptionTest, GivesTheLogitsOfEveryStepAsTheWholeContextDoes) {
     }
 }
 
+// As on a GPU, with the weights where they are.
+TEST_P(DecoderOptionTest, IsFollowedByWhatIsKeptBesideTheWeights) {
+    const auto& [option, sequences] = GetParam();
+    GptConfig config = base();
+    option.set(config);
+    const GeneratorWeights model = weightsOf(config);
+    std::vector<Ids> all;
+    for (int s = 0; s < sequences; ++s) all.push_back(randomIds(1 + (s * 17 + 29) % 43, static_cast<std::uint64_t>(s)));
+    const auto kept = keptTokens(model, {.sequences = sequences, .tokens = 60});
+    kept->begin(all);
+    for (int step = 0; step < 6; ++step) {
+        std::vector<Continued> next;
+        const Ids ids = randomIds(sequences, 100 + static_cast<std::uint64_t>(step));
+        for (std::size_t s = 0; s < all.size(); ++s) {
+            EXPECT_LE(farthest(kept->logits(static_cast<std::int64_t>(s)), recomputed(model, all[s])), 1e-4) << "sequence " << s << ", step " << step;
+            if (s > 0 && static_cast<std::size_t>(step) % 3 == s % 3) continue;  // some are complete before others
+            all[s].push_back(ids[s]);
+            next.push_back({static_cast<std::int64_t>(s), ids[s]});
+        }
+        kept->append(next);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Each, DecoderOptionTest,
     ::testing::Combine(::testing::Values(Option{"plain", [](GptConfig&) {}}, Option{"split", [](GptConfig& c) { c.splitQkv = true; }},
@@ -301,18 +324,21 @@ TEST(NextTokensOfADecoder, GoOnFromTheNewerHalfWhereTheContextIsFull) {
     GptConfig config = base();
     config.positions = 12;
     const GeneratorWeights model = weightsOf(config);
-    const auto cached = cachedTokens(model, WeightType::F32, {.sequences = 1, .tokens = 100}, 2);
-    const Ids prompt = randomIds(30, 7);
-    cached->begin({&prompt, 1});
-    Ids context(prompt.end() - 12, prompt.end());
-    EXPECT_LE(farthest(cached->logits(0), recomputed(model, context)), 1e-4) << "the last twelve of the prompt";
-    const Ids more = randomIds(15, 8);
-    for (const std::int64_t id : more) {
-        context.push_back(id);
-        if (context.size() > 12) context.erase(context.begin(), context.end() - 6);
-        const Continued token{0, id};
-        cached->append({&token, 1});
-        EXPECT_LE(farthest(cached->logits(0), recomputed(model, context)), 1e-4);
+    for (const bool decoded : {true, false}) {
+        const NextTokensRoom room{.sequences = 1, .tokens = 100};
+        const auto tokens = decoded ? cachedTokens(model, WeightType::F32, room, 2) : keptTokens(model, room);
+        const Ids prompt = randomIds(30, 7);
+        tokens->begin({&prompt, 1});
+        Ids context(prompt.end() - 12, prompt.end());
+        EXPECT_LE(farthest(tokens->logits(0), recomputed(model, context)), 1e-4) << "the last twelve of the prompt";
+        const Ids more = randomIds(15, 8);
+        for (const std::int64_t id : more) {
+            context.push_back(id);
+            if (context.size() > 12) context.erase(context.begin(), context.end() - 6);
+            const Continued token{0, id};
+            tokens->append({&token, 1});
+            EXPECT_LE(farthest(tokens->logits(0), recomputed(model, context)), 1e-4) << decoded;
+        }
     }
 }
 
