@@ -206,6 +206,7 @@ Result<TrainerSetup> LiveRun::prepare() {
         return m_request.keeper != nullptr ? m_request.keeper->chunkBytes() : 0;
     };
     setup.captureCap = m_request.captureCap;
+    setup.captureBytesInHand = [this] { return m_recorder ? m_recorder->bytesInHand() : std::int64_t{0}; };
     setup.disturbances = &m_generator.busy();
     setup.questionOf = [this](const RunConfig& a, const RunConfig& b) { return questionKey(a, b, false, m_registry->machine()); };
     setup.mustWait = [this] {

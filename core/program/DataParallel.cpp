@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -34,7 +35,7 @@ void putBefore(std::vector<T>& all, const std::vector<T>& more) {
     all.insert(all.begin(), more.begin(), more.end());
 }
 
-constexpr std::size_t kLongestText = 64 << 10;  // bytes of what the first worker says to all
+constexpr std::array kWishes{Wish::GoOn, Wish::Wait, Wish::Stop, Wish::Change};
 
 // Float32 values, wherever they lie.
 void copyToHost(const at::Tensor& from, float* into) {
@@ -45,6 +46,12 @@ void copyToHost(const at::Tensor& from, float* into) {
 }
 
 }  // namespace
+
+WorkersApart strangeWords(std::size_t worker) {
+    return WorkersApart(
+        makeError(ErrorCode::Internal,
+                  fmt::format("What came from worker {} is nothing that Stepscope says; start all workers with the same program.", worker)));
+}
 
 DataParallel::DataParallel(Collectives& group, std::int64_t bucketBytes)
     : m_group(group),
@@ -299,19 +306,23 @@ void DataParallel::passParts(const at::Tensor& own, const std::vector<std::int64
     }
 }
 
+// Another process's number is looked at before it is taken for a wish.
 Wish DataParallel::agree(Wish own) {
     const auto all = gather({static_cast<double>(own)});
-    return static_cast<Wish>(static_cast<int>(*std::ranges::max_element(all)));
+    Wish strongest = own;
+    for (std::size_t worker = 0; worker < all.size(); ++worker) {
+        const auto wish = std::ranges::find(kWishes, all[worker], [](Wish one) { return static_cast<double>(one); });
+        if (wish == kWishes.end()) throw strangeWords(worker);
+        strongest = std::max(strongest, *wish);
+    }
+    return strongest;
 }
 
 std::string DataParallel::ofFirst(const std::string& own) {
     SS_CHECK(own.size() <= kLongestText);
     const double said = gather({static_cast<double>(own.size())}).front();
     // As every length that another process says.
-    if (!(said >= 0 && said <= static_cast<double>(kLongestText)))
-        throw WorkersApart(makeError(ErrorCode::Internal,
-                                     "What came from worker 0 is nothing that Stepscope says; start all workers with the same "
-                                     "program."));
+    if (!(said >= 0 && said <= static_cast<double>(kLongestText))) throw strangeWords(0);
     const auto length = static_cast<std::size_t>(said);
     if (length == 0) return {};
     std::string mine = own, all(length * static_cast<std::size_t>(size()), '\0');

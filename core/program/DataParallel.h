@@ -32,6 +32,9 @@ private:
     Error m_error;
 };
 
+// What came from a worker is nothing that this program says.
+WorkersApart strangeWords(std::size_t worker);
+
 // What a worker wants at the boundary between two steps; of all workers' the last one in this order holds. Change: the first one has been asked for
 // something that all hear next (ofFirst) and do before they agree once more, on a stop too.
 enum class Wish { GoOn, Wait, Stop, Change };
@@ -74,8 +77,9 @@ public:
     // Every worker's numbers, as many of each, by rank; the same with every worker.
     std::vector<double> gather(const std::vector<double>& own);
     std::vector<std::byte> gatherBytes(const std::vector<std::byte>& own);
-    Wish agree(Wish own);
-    // The first worker's text, with everybody; what the others give is not looked at.
+    Wish agree(Wish own);  // throws WorkersApart, too, where one says what is no wish
+    // The first worker's text, with everybody; what the others give is not looked at. At most kLongestText bytes.
+    static constexpr std::size_t kLongestText = 64 << 10;
     std::string ofFirst(const std::string& own);
     // Whether every worker could; its own reason where this one could not. For what a worker alone must not do.
     Status agree(const Status& own);

@@ -45,7 +45,9 @@ Trainer::Trainer(TrainerSetup setup)
                 .sink = m_setup.sink},
                m_config),
       m_clocks(m_setup.others, m_setup.clock, m_setup.sink),
-      m_together(m_setup.others, m_setup.sink, m_setup.clock, m_clocks),
+      m_together(
+          m_setup.others, m_setup.sink, m_setup.clock, m_clocks,
+          {.inHand = m_setup.captureBytesInHand, .givenUp = [this] { return m_setup.stopIsAsked && m_setup.stopIsAsked() && m_setup.mustWait(); }}),
       m_capture({.sink = m_together.sink(),
                  .clock = m_setup.clock,
                  .rank = m_together.rank(),
@@ -201,6 +203,7 @@ bool Trainer::trainOneStep() {
     if (measured && (captured || busyBefore)) m_measuring->interrupted();
     if (m_setup.others != nullptr) m_setup.others->meetNext(asksToMeet());
     TimeNs begin = m_setup.clock->now();
+    m_stepFrom = m_state.revision();
     std::optional<StepResult> made;
     if (measured) made = stepInTurn(*program, rate);
     if (!made) {
@@ -210,6 +213,7 @@ bool Trainer::trainOneStep() {
         }
         made = m_program.step(m_state, *m_setup.batches, rate);
     }
+    m_stepFrom.reset();
     const StepResult& result = *made;
     const TimeNs end = m_setup.clock->now();
     m_stepTook = end - begin;
@@ -288,13 +292,16 @@ void Trainer::tellCaptured(CaptureDone done) {
 // The run ends, of its own accord or stopped, with all workers after the same step, and before the first one writes its last checkpoint.
 void Trainer::endCapturesTogether() {
     if (m_setup.others == nullptr) return;
-    for (const SharedCommand& asked : std::exchange(m_toShare, {}))
+    const auto left = std::exchange(m_toShare, {});
+    for (const SharedCommand& asked : left)
         if (std::holds_alternative<Capture>(asked)) noCapture("Nothing was captured: the run has ended before another step.");
     try {
         tellEnded(m_capture.end(m_state.updates), true);
     } catch (const WorkersApart&) {
         // As a run that needs no more of them ends; it was said what is missing.
     }
+    for (const SharedCommand& asked : left)
+        if (const auto* wanted = std::get_if<SaveCheckpoint>(&asked)) keepAfterStop(wanted->path);
 }
 
 // Whoever observes steps would take the phases that are entered for it for a step's.

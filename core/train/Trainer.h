@@ -54,6 +54,8 @@ struct TrainerSetup {
     // What captures take on the disk by now, and the most that they may; 0: as much as there is.
     std::function<std::int64_t()> captureBytes;
     std::int64_t captureCap = 0;
+    // Bytes of them that are not stored yet. Empty: nobody counts them.
+    std::function<std::int64_t()> captureBytesInHand;
     const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
     // The other workers of this run: all make the same steps, each on its part of the data, and stop, wait, fail and change together. Null = none.
     // Rank 0 alone has a checkpointFolder.
@@ -132,6 +134,7 @@ private:
     bool keeps(bool wanted);
     bool keepAtEnd();
     void keepAsAsked(const std::string& path);
+    void keepAfterStop(const std::string& path);
     using Kept = CheckpointKeeper::Kept;
     // Whether the other workers have nothing to do but to meet this one. Of weights that are broken they know by themselves where each looked.
     enum class OthersMeet { No, UnlessBroken, Yes };
@@ -165,7 +168,8 @@ private:
     std::unique_ptr<InRunExperiment> m_measuring;
     std::string m_fallbackTold;  // RunPlan::notes, when it was last said
     RecordingCost m_recording;
-    bool m_threw = false;  // what it trained on may be of no use any more
+    bool m_threw = false;                // what it trained on may be of no use any more
+    std::optional<Revision> m_stepFrom;  // the State as the step found it that is under way
     ClockExchange m_clocks;
     CapturesTogether m_together;
     CaptureWindow m_capture;

@@ -19,8 +19,14 @@ void Trainer::keepAfterFailure(Error& failure) {
     try {
         m_program.release();  // writing needs some memory, which may be what is missing
         device_memory::trim(m_state.weights.device());
-        // Parts of the moments went with the others, and a step may have ended with some of the weights only.
-        if (m_state.share.whole()) keepState();
+        // An update that broke may have written some of the weights, or all of them, and a captured one is made before all workers know of it: they
+        // are then those of no step.
+        const bool asItWas = !m_stepFrom || *m_stepFrom == m_state.revision();
+        if (!asItWas && m_keeper.hasFolder())
+            log(LogLevel::Warning,
+                fmt::format("What was learnt up to step {} is not kept as it is now: the update of the step behind it had begun.", m_state.updates));
+        // Parts of the moments went with the others.
+        if (asItWas && m_state.share.whole()) keepState();
     } catch (const std::exception& thrown) {
         log(LogLevel::Error, describeException(thrown));
     }
@@ -57,6 +63,13 @@ void Trainer::keepAsAsked(const std::string& path) {
     const Kept kept = checkpoint(path, OthersMeet::Yes);
     if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
     if (kept == Kept::Yes) m_keeper.protectNewest();
+}
+
+// Asked of the first one while it wrote another checkpoint, and meanwhile all have agreed to stop: it needs nobody for this one, unless each has a
+// part of it.
+void Trainer::keepAfterStop(const std::string& path) {
+    if (m_state.share.whole()) return keepAsAsked(path);
+    log(LogLevel::Warning, "The checkpoint that was asked for is not written: the workers had agreed to stop, and each of them has a part of it.");
 }
 
 // A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.

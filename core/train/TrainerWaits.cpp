@@ -102,7 +102,10 @@ bool Trainer::hasToShare() const {
 // A script asks each worker for the same, a person the first: what the first is asked for, all do.
 void Trainer::share(const SharedCommand& asked) {
     if (m_setup.others == nullptr) return carryOut(asked);
-    if (m_setup.others->rank() == 0) m_toShare.push_back(asked);
+    if (m_setup.others->rank() > 0) return;
+    if (const auto* wanted = std::get_if<Flip>(&asked); wanted != nullptr && sayCommand(asked).size() > DataParallel::kLongestText)
+        return refuse(wanted->id, wanted->value, makeError(ErrorCode::BadInput, "no switch has a value that long."));
+    m_toShare.push_back(asked);
 }
 
 // Of the first one: what all do next.

@@ -84,6 +84,7 @@ public:
     TimeNs storedUntil() const override { return m_storedUntil; }
     bool blocked() const override { return m_blocked; }
     std::int64_t chunkBytes() const override { return m_chunkBytes; }
+    std::int64_t bytesInHand() const override { return m_queue.bytes(); }
     std::int64_t published() const override { return m_queue.pushed(); }
     std::int64_t committed() const override { return m_queue.committed(); }
     void flush() override { m_queue.flush(); }

@@ -57,6 +57,8 @@ public:
     virtual bool blocked() const = 0;
     // What the blocks of captures that are committed take on the disk, their level of detail included. Any thread.
     virtual std::int64_t chunkBytes() const = 0;
+    // Of blocks that were published and are not committed: who brings more than Options::queueBytes together waits for the disk. Any thread.
+    virtual std::int64_t bytesInHand() const = 0;
     // How much was published, and how much of that, in its order, is committed: what was published when the first was asked is stored when the
     // second has come to it. Any thread.
     virtual std::int64_t published() const = 0;

@@ -114,6 +114,11 @@ std::int64_t RecorderQueue::committed() const {
     return m_committed;
 }
 
+std::int64_t RecorderQueue::bytes() const {
+    const std::lock_guard lock(m_mutex);
+    return m_abandoned ? 0 : static_cast<std::int64_t>(m_heldBytes);
+}
+
 void RecorderQueue::close() {
     {
         std::lock_guard lock(m_mutex);

@@ -35,6 +35,7 @@ public:
     void flush();                    // waits until everything pushed so far is committed, or the consumer is gone
     std::int64_t pushed() const;     // so far,
     std::int64_t committed() const;  //   and how many of them, in their order, are in the database
+    std::int64_t bytes() const;      // of blocks that are not
     void close();                    // producers that are waiting still get their event in
 
 private:

@@ -97,6 +97,22 @@ TEST_F(RecorderTest, HoldsTheRunWhileTheDatabaseIsLockedAndGoesOnAfter) {
     EXPECT_EQ(stepsOf(storedEvents(path, 1)), numbers(200));
 }
 
+// Who has more than there is room for can wait outside, where others hear of it.
+TEST_F(RecorderTest, SaysHowManyBytesOfBlocksAreInHandWhileNothingCanBeWritten) {
+    auto recorder = open();
+    EXPECT_EQ(recorder->bytesInHand(), 0);
+    auto holder = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE);
+    holder->exec("BEGIN IMMEDIATE");
+    for (int i = 0; i < 3; ++i)
+        recorder->publishChunk(std::make_shared<const Chunk>(
+            Chunk{.kind = "test/1", .lane = 0, .begin = {0}, .end = {1}, .count = 1, .bytes = std::vector<std::byte>(1000)}));
+    EXPECT_TRUE(eventually([&] { return recorder->blocked(); }));
+    EXPECT_EQ(recorder->bytesInHand(), 3000);
+    holder.reset();
+    recorder->flush();
+    EXPECT_EQ(recorder->bytesInHand(), 0);
+}
+
 TEST_F(RecorderTest, HoldsTheRunWhileItsFileIsNotThere) {
     std::string why;
     auto recorder = open({.onBlocked = [&](bool blocked, const std::string& sentence) {

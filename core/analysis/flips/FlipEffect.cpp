@@ -21,6 +21,14 @@ Spread spreadOf(std::span<const StepSample> steps, double StepSample::*value) {
     return {quantile(known, 0.25), median(known), quantile(known, 0.75)};
 }
 
+// Exact but for rounding: time and rate are of one step.
+double tokensOfStep(std::span<const StepSample> steps) {
+    std::vector<double> known;
+    for (const auto& step : steps)
+        if (const double tokens = step.ms * step.tokensPerSecond / 1000; std::isfinite(tokens)) known.push_back(tokens);
+    return median(known);
+}
+
 Change changeOf(std::span<const StepSample> before, std::span<const StepSample> after, double StepSample::*value) {
     return {spreadOf(before, value), spreadOf(after, value)};
 }
@@ -98,6 +106,8 @@ FlipEffect measureFlip(const FlipSides& sides) {
     };
     effect.ms = tested(&StepSample::ms, &ShamFlip::ms, false);
     effect.tokensPerSecond = tested(&StepSample::tokensPerSecond, &ShamFlip::tokensPerSecond, false);
+    effect.tokensBefore = tokensOfStep(sides.before);
+    effect.tokensAfter = tokensOfStep(sides.after);
     effect.memory = tested(&StepSample::memory, &ShamFlip::memory, true);
     effect.pageFaults = tested(&StepSample::pageFaults, &ShamFlip::pageFaults, true);
     effect.operations = change(&StepSample::operations);
@@ -141,12 +151,10 @@ FlipEffect measureFlip(const RunHistory& history, const Stretches& stretches, st
     return effectIn(history, &stretches, from, flip, after, to);
 }
 
-// Where a step trains as many tokens, its time and its throughput are one change in two forms. Medians of an even number of steps are means of two,
-// and their product is not exactly the number of tokens.
+// Where a step trains as many tokens, its time and its throughput are one change in two forms.
 bool FlipEffect::ofThroughput() const {
-    constexpr double kAlike = 0.2;
-    const double tokens = ms.ratio() * tokensPerSecond.ratio();
-    return std::isfinite(tokens) && std::abs(std::log(tokens)) > kAlike;
+    constexpr double kRounding = 1e-3;  // columns of a run hold fewer digits
+    return std::abs(tokensAfter / tokensBefore - 1) > kRounding;
 }
 
 std::string FlipEffect::doubt(const Change& change) const {

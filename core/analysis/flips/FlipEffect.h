@@ -37,6 +37,7 @@ struct FlipEffect {
 
     std::size_t stepsBefore = 0, stepsAfter = 0;
     Change ms, tokensPerSecond, memory, pageFaults, operations;
+    double tokensBefore = kUnknown, tokensAfter = kUnknown;  // that a step trains on either side
     MachineShares machineBefore, machineAfter;
     // Why times before and after cannot be compared: "other processes took 2 % of the processors before and 45 % after". Empty = as far as is
     // known the machine was the same.

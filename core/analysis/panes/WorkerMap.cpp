@@ -106,9 +106,9 @@ void WorkerMap::add(const WorkerClocks& clocks) {
     for (std::size_t worker = 0; worker < clocks.readings.size(); ++worker) {
         const ClockReading& reading = clocks.readings[worker];
         Clock& clock = m_clocks[worker];
-        // What no clock drifts by is the clock of another process: the run was started anew.
+        // What no clock drifts by is the clock of another process, and so is one that goes back: the run was started anew.
         const ClockDrift since = driftBetween(clock.last, reading);
-        if (clock.facts.exchanges == 0 || std::abs(since.drift) - since.error > kMostDrift) clock.first = reading;
+        if (clock.facts.exchanges == 0 || reading.at <= clock.last.at || std::abs(since.drift) - since.error > kMostDrift) clock.first = reading;
         clock.last = reading;
         ++clock.facts.exchanges;
         clock.facts.lastError = reading.error;

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "core/base/Format.h"
 #include "core/events/Event.h"
 #include "core/program/DataParallel.h"
+#include "core/trace/Lod.h"
 #include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"
 #include "core/train/workers/ClockExchange.h"
@@ -20,6 +23,14 @@ namespace {
 
 // Bytes of a piece of each worker, and of all pieces together, which every worker gets.
 constexpr std::size_t kMostPiece = std::size_t{1} << 20, kLeastPiece = std::size_t{64} << 10, kMostPieces = std::size_t{8} << 20;
+// What a worker says of a block beside its bytes is less than those: more than so many times what it may hold is no worker's.
+constexpr std::size_t kMostOfHeld = 3;
+// Instead of how many bytes it has the first one says that the others are to wait and ask again: more than this is not stored yet, half of what a
+// recorder takes before whoever brings more has to wait for it.
+constexpr double kHoldOn = -1;
+constexpr std::int64_t kMostInHand = std::int64_t{32} << 20;
+constexpr std::chrono::milliseconds kLooksAtDisk{10};
+constexpr std::int64_t kLatestSlice = 9'000'000'000'000'000;  // ns of a session's clock, a hundred days
 
 // Into the first one's time. What lay in something else lies in it afterwards, too.
 void moveTo(const ClockLine& line, Slice& slice) {
@@ -35,11 +46,7 @@ void moveTo(const ClockLine& line, Slice& slice) {
 std::vector<std::size_t> countsOf(const std::vector<double>& said, std::size_t most) {
     std::vector<std::size_t> counts;
     for (const double one : said) {
-        if (!(one >= 0 && one <= static_cast<double>(most)))
-            throw WorkersApart(
-                makeError(ErrorCode::Internal, fmt::format("What came from worker {} is nothing that Stepscope says; start all workers with the same "
-                                                           "program.",
-                                                           counts.size())));
+        if (!(one >= 0 && one <= static_cast<double>(most))) throw strangeWords(counts.size());
         counts.push_back(static_cast<std::size_t>(one));
     }
     return counts;
@@ -119,15 +126,24 @@ void CapturesTogether::collect(CaptureDone& done) {
 
     std::vector<HeardChunks> heard(workers);
     const std::size_t most = std::clamp(kMostPieces / workers, kLeastPiece, kMostPiece);
+    std::vector<std::size_t> bytes(workers, 0);  // that each has said
     std::vector<std::byte> said, piece;
     std::size_t next = 0;
-    m_notRead = 0;
+    m_notRead = m_leftOut = 0;
+    m_leavesOut = false;
     while (true) {
         for (; said.size() < most && next < own.size(); own[next++].reset()) sayChunk(*own[next], said);
         const std::size_t count = std::min(most, said.size());
-        const auto counts = countsOf(m_others->gather({static_cast<double>(count)}), most);
+        const auto has = m_others->gather({waitsForDisk() ? kHoldOn : static_cast<double>(count)});
+        if (has.front() == kHoldOn) {
+            std::this_thread::sleep_for(kLooksAtDisk);
+            continue;
+        }
+        const auto counts = countsOf(has, most);
         const std::size_t longest = *std::ranges::max_element(counts);
         if (longest == 0) break;
+        for (std::size_t worker = 0; worker < workers; ++worker)
+            if ((bytes[worker] += counts[worker]) > kMostOfHeld * m_place.mostHeld) throw strangeWords(worker);
         piece.assign(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(count));
         piece.resize(longest);
         said.erase(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(count));
@@ -143,18 +159,34 @@ void CapturesTogether::collect(CaptureDone& done) {
         if (spans[2 * worker + 1] > spans[2 * worker]) error = std::max(error, m_lines[worker].error);
     const bool whole = m_notRead == 0 && std::ranges::all_of(heard, [](const HeardChunks& one) { return one.whole(); });
     if (!whole) say(done, LogLevel::Warning, "Some of what the other workers captured could not be read; it is not in the session.");
+    if (m_leftOut > 0)
+        say(done, LogLevel::Warning,
+            fmt::format("{} slices of the other workers are not in the session: the run was stopped while nothing could be stored.",
+                        format::count(m_leftOut)));
     say(done, LogLevel::Info,
         fmt::format("All {} workers captured {}; times of the others are told by the first one's clock, within {}.", workers,
                     done.steps == 1 ? fmt::format("step {}", done.step) : fmt::format("steps {} to {}", done.firstStep, done.step),
                     format::milliseconds(static_cast<double>(error) / 1e6)));
 }
 
+// Of the first one. Who brings more than the recorder takes waits within it, for as long as a disk is full, and meets nobody meanwhile.
+bool CapturesTogether::waitsForDisk() {
+    if (rank() > 0 || !m_place.inHand || m_place.inHand() <= kMostInHand) return false;
+    m_leavesOut = m_leavesOut || (m_place.givenUp && m_place.givenUp());
+    return !m_leavesOut;
+}
+
 // What another process says of itself beside its slices, whose they are, is known here.
 void CapturesTogether::handOn(int worker, const Chunk& chunk, CaptureDone& done) {
     if (chunk.kind == kNote) return say(done, LogLevel::Warning, fmt::format("Worker {}: {}", worker, noteOf(chunk)));
     auto block = isSlices(chunk.kind) ? decodeSlices(chunk) : Result<SliceBlock>(makeError(ErrorCode::BadInput, "It has no slices."));
-    if (!block) {
+    // Its slices lie within it; beyond any clock's time nothing is moved.
+    if (!block || chunk.begin.ns < -kLatestSlice || chunk.end.ns > kLatestSlice) {
         ++m_notRead;
+        return;
+    }
+    if (m_leavesOut) {
+        m_leftOut = cappedSum(m_leftOut, chunk.count);
         return;
     }
     const ClockLine& line = m_lines[static_cast<std::size_t>(worker)];

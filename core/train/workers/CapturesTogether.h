@@ -3,10 +3,12 @@
 // in its own time (ClockExchange). Trainer thread, but for what is held.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/events/CaptureDone.h"
@@ -40,11 +42,18 @@ private:
     TimeNs m_lostAt;
 };
 
+// Where the first one hands the others' parts on to: a disk that may be slow or full, for which workers are not to wait in vain.
+struct CapturesPlace {
+    std::function<std::int64_t()> inHand{};          // bytes of captures that are not stored yet; empty: nobody counts them
+    std::function<bool()> givenUp{};                 // whether what cannot be stored is waited for no more; empty: it always is
+    std::size_t mostHeld = HeldCapture::kMostBytes;  // by each of the others; the same with all
+};
+
 class CapturesTogether {
 public:
     // others: null where the run has one worker.
-    CapturesTogether(DataParallel* others, EventSink* sink, const SessionClock* clock, ClockExchange& clocks)
-        : m_others(others), m_sink(sink), m_clock(clock), m_clocks(clocks) {}
+    CapturesTogether(DataParallel* others, EventSink* sink, const SessionClock* clock, ClockExchange& clocks, CapturesPlace place = {})
+        : m_others(others), m_sink(sink), m_clock(clock), m_clocks(clocks), m_place(std::move(place)), m_held(m_place.mostHeld) {}
 
     // Where this worker's captures go.
     EventSink* sink();
@@ -52,22 +61,28 @@ public:
     int rank() const;
 
     // A capture has ended, with all workers after the same step. With the first one: hands on what the others have, says what of it is not there, and
-    // sets `done` to end no earlier than what it is of. Throws WorkersApart; what had come is handed on by then.
+    // sets `done` to end no earlier than what it is of. While nothing can be stored they wait, and hear of each other. Throws WorkersApart; what had
+    // come is handed on by then.
     void collect(CaptureDone& done);
     // What is held is of no capture.
     void forget() { (void)m_held.take(); }
 
 private:
     void handOn(int worker, const Chunk& chunk, CaptureDone& done);
+    bool waitsForDisk();
     void say(const CaptureDone& done, LogLevel level, std::string sentence) const;
 
     DataParallel* m_others;
     EventSink* m_sink;
     const SessionClock* m_clock;
     ClockExchange& m_clocks;
+    CapturesPlace m_place;
     HeldCapture m_held;
-    std::vector<ClockLine> m_lines;  // by rank, while they are collected
+    // While they are collected:
+    std::vector<ClockLine> m_lines;  // by rank
     std::int64_t m_notRead = 0;      // blocks of others that are nothing that a capture says
+    bool m_leavesOut = false;        // what comes is not handed on any more,
+    std::int64_t m_leftOut = 0;      //   and so many slices were not
 };
 
 }  // namespace stepscope

@@ -87,6 +87,23 @@ TEST(FlipEffect, WhereAStepTrainsAnotherNumberOfTokensItsThroughputIsTold) {
     EXPECT_EQ(measureFlip(measured).machineChange, "the steps before the flip had moved by +18 % by themselves");
 }
 
+// A batch of 10 and one of 12: by its time alone every step behind the flip would be slower.
+TEST(FlipEffect, AFewTokensMoreInAStepAreSeenHoweverItsTimesScatter) {
+    FlipSides measured = sides(100, 115);
+    for (StepSample& step : measured.after) step.tokensPerSecond = 1.2e6 / step.ms;
+    const FlipEffect effect = measureFlip(measured);
+    EXPECT_TRUE(effect.ofThroughput());
+    EXPECT_TRUE(effect.faster());
+    EXPECT_NEAR(effect.tokensAfter / effect.tokensBefore, 1.2, 1e-9);
+    // As many tokens in steps of which half take twice as long as the other half: the product of both medians is an eighth more.
+    FlipSides halves = sides(100, 100);
+    for (std::size_t i = 0; i < halves.after.size(); ++i) {
+        halves.after[i].ms = i % 2 == 0 ? 100 : 200;
+        halves.after[i].tokensPerSecond = 1e6 / halves.after[i].ms;
+    }
+    EXPECT_FALSE(measureFlip(halves).ofThroughput());
+}
+
 // Runs in which nothing was flipped, on a machine whose speed wanders as those of shared machines do: at many places the quartiles lie apart, and
 // with the drift beside them few are left.
 TEST(FlipEffect, WanderingTimesOfRunsThatWereNotFlippedAreOftenApartAndSeldomCalled) {

@@ -114,6 +114,8 @@ TEST(FlipSentence, WhereAStepTrainsAnotherNumberOfTokensTheVerdictIsOfTheThrough
     effect.tokensPerSecond.before.median = 50'000;
     effect.tokensPerSecond.after.median = 100'000;
     effect.tokensPerSecond.chance = 0;
+    effect.tokensBefore = 1000;
+    effect.tokensAfter = 4000;
     const std::string medians = "step time 20.0" + kNarrowSpace + "ms → 40.0" + kNarrowSpace + "ms, throughput 50.0" + kNarrowSpace +
                                 "K tok/s → 100" + kNarrowSpace + "K tok/s, ";
     EXPECT_EQ(flipSentence(effect), medians + "+100 %");

@@ -162,6 +162,11 @@ TEST(WorkerMap, SaysHowWellTheClocksAreKnownAndWhichDrifts) {
     EXPECT_TRUE(std::isnan(map.clocks()[1].drift));
     compared(300, 40'000'000'000, 20'000);
     EXPECT_NEAR(map.clocks()[1].drift, 0, 1e-9);
+    // Once more, and sooner: a process's clock begins anew with it, so it stands before where the other one's had come to.
+    compared(5, 350'000'000'000, 20'000);
+    EXPECT_TRUE(std::isnan(map.clocks()[1].drift));
+    compared(105, 350'000'000'000 - 1'000'000, 20'000);
+    EXPECT_NEAR(map.clocks()[1].drift, 10'000, 1);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -410,6 +411,24 @@ TEST(DataParallel, WhatOneWantsHoldsForAllAndTheStrongestWish) {
         const Status agreed = others.agree(rank == 2 ? Status(makeError(ErrorCode::OutOfMemory, "There is no room.")) : Status());
         EXPECT_EQ(agreed.error().sentence, rank == 2 ? "There is no room." : "worker 2 of 3 cannot do it; each of them must.");
     });
+}
+
+// Numbers that are no wishes, as another version or a stranger may say them.
+TEST(DataParallel, WhatIsNoWishEndsItAndNamesWhoSaidIt) {
+    for (const double said : {4.0, -1.0, 0.5, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+        ThreadWorkers together(2);
+        together.run([&](int rank) {
+            std::array<double, 2> all{};
+            if (rank == 1) return (void)together.of(1).gather(&said, sizeof said, all.data());
+            DataParallel others(together.of(0));
+            try {
+                others.agree(Wish::GoOn);
+                ADD_FAILURE() << said;
+            } catch (const WorkersApart& apart) {
+                EXPECT_EQ(apart.error().sentence, "What came from worker 1 is nothing that Stepscope says; start all workers with the same program.");
+            }
+        });
+    }
 }
 
 }  // namespace

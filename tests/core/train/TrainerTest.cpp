@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <stdexcept>
 #include <thread>
 
+#include "PlayedPrograms.h"
 #include "TinyTraining.h"
 #include "core/events/Event.h"
 #include "core/events/Schedule.h"
@@ -308,6 +311,33 @@ TEST(Trainer, RunningOutOfMemoryInTheMiddleOfARunKeepsWhatWasLearnt) {
     const auto state = loadCheckpoint(saved[0].path, 61);
     ASSERT_TRUE(state.ok()) << state.error().sentence;
     EXPECT_EQ(state->updates, 4);
+    std::filesystem::remove_all(folder);
+}
+
+// Some of the weights may be of a step that is not counted: what goes on from there would train on neither.
+TEST(Trainer, AStepThatBreaksWhenItsUpdateHadBegunLeavesTheCheckpointBeforeIt) {
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-torn-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder);
+    RunConfig wanted = config(10, {{"fusion", std::string("off")}});
+    wanted.checkpointEvery = 2;
+    TinyTrainer trainer(wanted);
+    testing::Interference interference;
+    const testing::PlayedFactory factory(*trainer.registry, interference);
+    interference.step["off"] = [made = 0](const std::function<StepResult()>& real) mutable -> StepResult {
+        if (++made < 4) return real();
+        (void)real();
+        throw std::runtime_error("it went wrong within the update");
+    };
+    trainer.setup.factory = &factory;
+    trainer.setup.checkpointFolder = folder.string();
+    const auto outcome = trainer.run();
+    EXPECT_EQ(outcome.state, RunState::Failed);
+    EXPECT_NE(outcome.error.sentence.find("Step 2 is kept; resume from"), std::string::npos) << outcome.error.sentence;
+    EXPECT_EQ(trainer.sink.all<CheckpointSaved>().size(), 1u);
+    bool told = false;
+    for (const auto& line : trainer.sink.all<LogLine>())
+        told = told || line.text.find("the update of the step behind it had begun") != std::string::npos;
+    EXPECT_TRUE(told);
     std::filesystem::remove_all(folder);
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,6 +23,7 @@
 #include "core/trace/WorkerClocks.h"
 #include "core/train/SharedCommand.h"
 #include "core/train/workers/CapturesTogether.h"
+#include "core/train/workers/ClockExchange.h"
 #include "core/train/workers/SaidChunks.h"
 #include "tests/core/train/TrainedTogether.h"
 
@@ -72,6 +74,7 @@ public:
             if (chunk->kind == kWorkerClocks) all.push_back(decodeWorkerClocks(*chunk).value());
         return all;
     }
+    int gathers() const { return m_group.gathers() / 2; }  // of each worker
     std::vector<std::string> told() {
         std::vector<std::string> all;
         for (const LogLine& line : sink(0).all<LogLine>()) all.push_back(line.text);
@@ -83,6 +86,13 @@ public:
 private:
     ThreadWorkers m_group{2};
 };
+
+Chunk someSlicesOf(std::int64_t lane, std::int64_t count, std::int64_t from = 0) {
+    SliceBlock block{.thread = {.process = 1, .thread = 7, .name = "trainer", .lane = lane, .rank = 1}};
+    block.strings = {"", "aten::mm"};
+    for (std::int64_t i = 0; i < count; ++i) block.slices.push_back({.start = from + 10 * i, .duration = 8, .name = 1});
+    return encodeSlices(block);
+}
 
 TEST(WorkersCapture, ACaptureAskedOfTheFirstIsOfTheSameStepsWithAll) {
     CapturedTogether together(9);
@@ -192,6 +202,94 @@ TEST(WorkersCapture, ASessionWithoutRoomForMoreEndsItWithAll) {
     EXPECT_THAT(together.told(), Contains(HasSubstr("is the most for a session (--capture-cap).")));
 }
 
+// Its disk is full: whoever waited for it without hearing of it would take it for lost when the patience is over.
+TEST(WorkersCapture, AFirstOneThatCannotStoreMoreAtTheMomentIsHeardOfUntilItCan) {
+    CapturedTogether together(6);
+    std::atomic<int> asked{0};
+    together.workers[0]->setup.captureBytesInHand = [&] { return asked++ < 20 ? std::int64_t{1} << 30 : std::int64_t{0}; };
+    together.workers[0]->commands.push(Capture{.steps = 2, .firstStep = 3});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    EXPECT_GT(asked.load(), 20);
+    EXPECT_GT(together.gathers(), 20);
+    for (const std::int64_t rank : {0, 1}) EXPECT_THAT(together.steps(rank), ElementsAre(3, 4)) << rank;
+}
+
+TEST(WorkersCapture, WhatCannotBeStoredIsWaitedForUntilTheRunIsStoppedAndThenSaid) {
+    CapturedTogether together(1'000'000);
+    std::atomic<int> asked{0};
+    auto& first = *together.workers[0];
+    first.setup.captureBytesInHand = [&] {
+        if (++asked == 6) first.commands.push(Stop{});
+        return std::int64_t{1} << 30;
+    };
+    first.setup.stopIsAsked = [&] { return asked > 5; };
+    first.setup.mustWait = [&] { return asked > 0; };
+    first.commands.push(Capture{.steps = 2, .firstStep = 3});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+    EXPECT_THAT(together.steps(0), ElementsAre(3, 4)) << "which it had handed on by itself";
+    EXPECT_THAT(together.steps(1), IsEmpty());
+    EXPECT_THAT(together.told(), Contains(HasSubstr("slices of the other workers are not in the session: the run was stopped while nothing could be "
+                                                    "stored.")));
+}
+
+// One of two workers hears what the other, who is none, says of its capture: `says` is given what they say things by.
+std::vector<std::string> toldOf(const std::function<void(DataParallel& others)>& says, CollectingSink& sink) {
+    std::vector<std::string> told;
+    ThreadWorkers group{2};
+    group.run([&](int rank) {
+        DataParallel others(group.of(rank));
+        const SessionClock clock;
+        CollectingSink nowhere;
+        ClockExchange clocks(&others, &clock, rank == 0 ? &sink : &nowhere);
+        try {
+            if (rank == 0) {
+                CapturesTogether captures(&others, &sink, &clock, clocks, {.mostHeld = 1000});
+                CaptureDone done{.step = 3, .firstStep = 3, .steps = 1};
+                captures.collect(done);
+            } else {
+                clocks.exchange();
+                others.gather({0, 0});
+                says(others);
+            }
+        } catch (const WorkersApart& apart) {
+            if (rank == 0) told.push_back(apart.error().sentence);
+        }
+        group.leave();
+    });
+    for (const LogLine& line : sink.all<LogLine>()) told.push_back(line.text);
+    return told;
+}
+
+TEST(WorkersCapture, AStrangerThatNeverEndsIsHeardNoLongerThanAWorkerCanSpeak) {
+    CollectingSink sink;
+    std::size_t said = 0;
+    const auto told = toldOf(
+        [&](DataParallel& others) {
+            for (; said < 100'000; said += 100) {
+                others.gather({100});
+                others.gatherBytes(std::vector<std::byte>(100));
+            }
+        },
+        sink);
+    EXPECT_THAT(told, ElementsAre("What came from worker 1 is nothing that Stepscope says; start all workers with the same program."));
+    EXPECT_LE(said, 3000u);
+}
+
+TEST(WorkersCapture, WhatAStrangerSaysOfTimesThatNoClockHasIsNotStored) {
+    CollectingSink sink;
+    const auto told = toldOf(
+        [](DataParallel& others) {
+            std::vector<std::byte> said;
+            sayChunk(someSlicesOf(1, 3, std::numeric_limits<std::int64_t>::max() - 100), said);
+            others.gather({static_cast<double>(said.size())});
+            others.gatherBytes(said);
+            others.gather({0});
+        },
+        sink);
+    EXPECT_THAT(told, Contains(HasSubstr("could not be read; it is not in the session")));
+    for (const ChunkPtr& chunk : sink.chunks()) EXPECT_FALSE(isSlices(chunk->kind));
+}
+
 TEST(WorkersCapture, AWorkerThatIsLostMeanwhileCostsItsPartAlone) {
     CapturedTogether together(1'000'000);
     together.workers[0]->commands.push(Capture{.steps = 50, .firstStep = 3});
@@ -202,13 +300,6 @@ TEST(WorkersCapture, AWorkerThatIsLostMeanwhileCostsItsPartAlone) {
     EXPECT_THAT(together.steps(1), IsEmpty());
     EXPECT_EQ(together.sink(0).all<CaptureDone>().size(), 1u);
     EXPECT_THAT(together.told(), Contains(HasSubstr("What the other workers captured of these steps is not in the session")));
-}
-
-Chunk someSlicesOf(std::int64_t lane, std::int64_t count, std::int64_t from = 0) {
-    SliceBlock block{.thread = {.process = 1, .thread = 7, .name = "trainer", .lane = lane, .rank = 1}};
-    block.strings = {"", "aten::mm"};
-    for (std::int64_t i = 0; i < count; ++i) block.slices.push_back({.start = from + 10 * i, .duration = 8, .name = 1});
-    return encodeSlices(block);
 }
 
 TEST(HeldCapture, SaysHowManySlicesItCouldNotHold) {

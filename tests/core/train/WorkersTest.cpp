@@ -314,6 +314,16 @@ TEST(WorkersTogether, DoNotFlipWhatOneOfThemCannot) {
     EXPECT_EQ(together[0].sink.losses(), lossesTogether(12));
 }
 
+TEST(WorkersTogether, RefuseAFlipThatIsTooLongToBeSaidAndGoOn) {
+    Together together(tiny(8));
+    together.after(0, 3, [&] { together[0].commands.push(Flip{"amp", std::string(100'000, 'x')}); });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto refused = together[0].sink.all<SwitchRefused>();
+    ASSERT_EQ(refused.size(), 1u);
+    EXPECT_EQ(refused[0].why, "no switch has a value that long.");
+    EXPECT_EQ(together[0].sink.losses(), lossesTogether(8));
+}
+
 TEST(WorkersTogether, FailTogetherWhenTheLossIsNoNumberAnyMore) {
     RunConfig config = tiny(500);
     config.lr = 1e30;
