@@ -17,14 +17,15 @@
 namespace stepscope {
 namespace {
 
-Status writeAs(ExportFormat format, const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
+Status writeAs(ExportFormat format, const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress,
+               const OneRank& rank) {
     switch (format) {
         case ExportFormat::Kineto:
-            return exportKinetoTrace(database, session, out, "stdout", progress);
+            return exportKinetoTrace(database, session, out, "stdout", progress, rank);
         case ExportFormat::Perfetto:
-            return exportPerfettoTrace(database, session, out, progress);
+            return exportPerfettoTrace(database, session, out, progress, rank);
         case ExportFormat::MemorySnapshot:
-            return exportMemorySnapshot(database, session, out, progress);
+            return exportMemorySnapshot(database, session, out, progress, rank);
         case ExportFormat::CsvLong:
             return exportCsv(database, session, out);
         case ExportFormat::CsvWide:
@@ -85,20 +86,26 @@ Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& 
 }
 
 Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format, Existing existing,
-                                  const ExportProgress& progress) {
+                                  const ExportProgress& progress, const OneRank& rank) {
+    if (rank && !infoOf(format).captures)
+        return makeError(
+            ErrorCode::BadInput,
+            fmt::format("--rank is of what was captured, a trace or a memory snapshot; what is exported as {} is of the whole run, so leave "
+                        "it out.",
+                        infoOf(format).word));
     if (path == "-") {
-        if (auto done = writeAs(format, database, session, std::cout, progress); !done) return done.error();
+        if (auto done = writeAs(format, database, session, std::cout, progress, rank); !done) return done.error();
         return path;
     }
     std::string target = path;
     if (target.empty()) {
         target = infoOf(format).name;
-        target.replace(target.find('%'), 1, std::to_string(session));
+        target.replace(target.find('%'), 1, rank ? fmt::format("{}-rank-{}", session, *rank) : std::to_string(session));
     }
     if (auto may = mayWrite(target, existing); !may) return may.error();
-    if (format == ExportFormat::Kineto) return exportKinetoTraceFile(database, session, target, progress);
+    if (format == ExportFormat::Kineto) return exportKinetoTraceFile(database, session, target, progress, rank);
     auto done = exportToFile(
-        target, [&](std::ostream& out) { return writeAs(format, database, session, out, progress); }, progress);
+        target, [&](std::ostream& out) { return writeAs(format, database, session, out, progress, rank); }, progress);
     if (!done) return done.error();
     return target;
 }

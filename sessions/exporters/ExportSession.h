@@ -7,6 +7,7 @@
 
 #include "core/base/Result.h"
 #include "sessions/exporters/ExportFile.h"
+#include "sessions/exporters/OneRank.h"
 
 namespace stepscope {
 
@@ -26,8 +27,9 @@ const ExportFormatInfo& infoOf(ExportFormat format);
 // word: empty: the file's name says it, which is empty or "-" for `otherwise`. BadInput: neither says one; the sentence names them all.
 Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& path, ExportFormat otherwise);
 
-// path: empty: ExportFormatInfo::name in this folder; "-": stdout. Returns the path that was written.
+// path: empty: ExportFormatInfo::name in this folder, with the rank where one is named; "-": stdout. rank: of what was captured that worker alone, as
+// most readers of traces want a file for each; of a format that is not of captures BadInput. Returns the path that was written.
 Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format,
-                                  Existing existing = Existing::Replace, const ExportProgress& progress = {});
+                                  Existing existing = Existing::Replace, const ExportProgress& progress = {}, const OneRank& rank = {});
 
 }  // namespace stepscope

@@ -231,6 +231,8 @@ void KinetoLinks::add(const SliceBlock& block) {
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_calls.insert({block.thread.rank, slice.correlation});
             if (isLaunched(slice.kind, device)) m_launched.insert({block.thread.rank, slice.correlation});
         }
+        if (slice.start == 0 && slice.sequence >= 0 && slice.forwardThread == 0 && isOperation(slice.kind) && slice.kind != SliceKind::Backward)
+            m_atZero.insert(Numbered{block.thread.rank, block.thread.process, block.thread.number, slice.sequence});
         if (isOperation(slice.kind) && slice.external < kFar) m_mostExternal = std::max(m_mostExternal, slice.external);
         if (device && slice.kind != SliceKind::Synchronisation)
             m_ofDevice[{block.thread.rank, block.thread.device, block.thread.thread}].push_back({slice.start, slice.start + slice.duration});
@@ -263,6 +265,13 @@ void KinetoLinks::done() {
         if (next.correlation < kFar - kLargestId) next.correlation += most.correlation;
     }
     if (m_ranks.size() > 1) m_mostExternal = std::max(m_mostExternal, next.external);
+}
+
+bool KinetoLinks::hasForward(const SliceThread& thread, const Slice& slice) const {
+    if (!isOperation(slice.kind)) return false;
+    if (slice.forwardStart != 0) return true;
+    return slice.kind == SliceKind::Backward && slice.forwardThread != 0 && slice.sequence >= 0 &&
+           m_atZero.contains(Numbered{thread.rank, thread.process, slice.forwardThread, slice.sequence});
 }
 
 bool KinetoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
@@ -392,7 +401,7 @@ Status KinetoRows::add(const SliceBlock& block) {
         else
             row(fmt::format(R"({{"ph": "X", "cat": {}, "name": {}, {}, "ts": {}, "dur": {}, "args": {{{}}}}})", category, name, where,
                             microseconds(slice.start), microseconds(slice.duration), args));
-        if (isOperation(slice.kind) && slice.forwardStart != 0) forwardFlow(thread, slice, where);
+        if (m_links.hasForward(thread, slice)) forwardFlow(thread, slice, where);
         if (m_links.launches(thread.rank, slice.correlation)) {
             if (isLaunched(slice.kind, device)) launchFlow(slice, thread.rank, where, false);
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) launchFlow(slice, thread.rank, where, true);

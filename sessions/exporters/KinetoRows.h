@@ -1,5 +1,6 @@
 // KinetoRows: slices, counters and allocations of a session as the events of a Kineto trace, one line each. Used by KinetoTrace.cpp.
 #pragma once
+#include <array>
 #include <iosfwd>
 #include <map>
 #include <set>
@@ -29,6 +30,8 @@ class KinetoLinks {
 public:
     void add(const SliceBlock& block);
     void done();
+    // Whether the forward operation of a backward function is known: a begin at 0 is stored as one that is not, and there autograd's number tells.
+    bool hasForward(const SliceThread& thread, const Slice& slice) const;
     // Whether both ends of a flow from a launch to what it launched are there.
     bool launches(std::int64_t rank, std::int64_t correlation) const;
     // Of a slice of a device's stream that reaches beyond another that it began in, the spare lane that it is written to, from 1 on: readers want
@@ -51,7 +54,9 @@ private:
     using Stream = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // rank, device, number: one in the trace, however many lanes it has here
     std::map<Stream, std::vector<Key>> m_ofDevice;                        // from and to of what lies on it
     std::map<Stream, std::map<Key, int>> m_spare;
-    std::map<std::int64_t, Shift> m_ranks;  // by rank: the greatest numbers until done(), what is added to them afterwards
+    using Numbered = std::array<std::int64_t, 4>;  // an operation by rank, process, and autograd's numbers of its thread and of itself
+    std::set<Numbered> m_atZero;                   // those that begin at 0
+    std::map<std::int64_t, Shift> m_ranks;         // by rank: the greatest numbers until done(), what is added to them afterwards
     std::int64_t m_mostExternal = 0;
     bool m_stacks = false;
 };

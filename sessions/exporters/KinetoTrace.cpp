@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -20,6 +21,8 @@
 namespace stepscope {
 namespace {
 
+constexpr const char* kTraceFacts = "trace-facts/1";  // a lane a file (importers/Import.cpp)
+
 // What a session's row says may be anything.
 std::int64_t baseTime(std::int64_t unixMs) {
     constexpr std::int64_t kNsPerMs = 1'000'000;
@@ -33,9 +36,15 @@ struct TraceFacts {
     std::string workers;
 };
 
-// Of a run of ours: the first of its workers records, and all are joined by Gloo. How many there were an earlier version did not say.
-std::string ownWorkers(std::int64_t workers) {
-    return fmt::format("{{\"backend\": \"gloo\", \"rank\": 0, \"world_size\": {}}}", std::max<std::int64_t>(workers, 1));
+// Of a run of ours: the first of its workers records, and all are joined by Gloo, those on GPUs by NCCL. How many there were an earlier version did
+// not say, nor do traces without a word on it: at least as many as have a part. The sides of an experiment are none.
+std::string ownWorkers(const SessionInfo& info, const std::vector<SliceThread>& threads, const OneRank& rank) {
+    std::set<std::int64_t> there;
+    for (const auto& thread : threads) there.insert(thread.rank);
+    const bool gpus = std::ranges::any_of(threads, [](const SliceThread& thread) { return thread.device >= 0; });
+    const std::int64_t workers = std::max(info.workers, info.kind == SessionKind::Experiment ? std::int64_t{1} : std::ssize(there));
+    return fmt::format("{{\"backend\": \"{}\", \"rank\": {}, \"world_size\": {}}}", gpus && workers > 1 ? "nccl" : "gloo", rank.value_or(0),
+                       std::max<std::int64_t>(workers, 1));
 }
 
 // Of a session of several workers: which processes are whose, for who imports the trace. The format knows one worker a file, and the processes of the
@@ -63,6 +72,23 @@ std::string spaced(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// The format has no units of counters: for who imports the trace. A name that has two of them has none.
+Result<std::string> unitsOf(SessionReader& reader, std::int64_t session, const OneRank& rank, const ExportProgress& progress) {
+    std::map<std::string, std::string> units;
+    const auto read = forEachSampleBlock(reader, session, [&](const SampleBlock& block) -> Status {
+        if (!isOfRank(rank, block) || block.name == kCountedOperations) return stillWanted(progress);
+        for (const auto& series : block.series) {
+            const auto [found, added] = units.try_emplace(series.name, series.unit);
+            if (!added && found->second != series.unit) found->second.clear();
+        }
+        return stillWanted(progress);
+    });
+    if (!read) return read.error();
+    std::erase_if(units, [](const auto& one) { return one.first.empty() || one.second.empty(); });
+    if (units.empty()) return std::string();
+    return "\"stepscopeUnits\": " + spaced(nlohmann::ordered_json(units)) + ",\n";
+}
+
 // Discarded where it is none, or nested deeper than who writes it again can walk.
 nlohmann::ordered_json jsonOf(const Chunk& chunk) {
     const auto* text = reinterpret_cast<const char*>(chunk.bytes.data());
@@ -84,27 +110,47 @@ Result<std::string> capturedDevices(SessionReader& reader, std::int64_t session,
     return "[" + all + "]";
 }
 
-Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, const SessionInfo& info) {
-    TraceFacts found{.originNs = baseTime(info.startedUnixMs), .workers = ownWorkers(info.workers)};
-    const auto page =
-        reader.chunks(session, {"trace-facts/1", 0, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
-    if (!page) return page.error();
-    if (page->chunks.empty()) return found;
-    const auto facts = jsonOf(*page->chunks.front());
+// Of an import what its file said; of several files the first, or the one that was of this worker. No object where none said anything.
+Status saidFacts(SessionReader& reader, std::int64_t session, const std::vector<ChunkLane>& lanes, const OneRank& rank,
+                 nlohmann::ordered_json& into) {
+    for (const auto& lane : lanes) {
+        if (lane.kind != kTraceFacts || (lane.lane != 0 && !rank)) continue;
+        const auto page = reader.chunks(
+            session, {lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
+        if (!page) return page.error();
+        if (page->chunks.empty()) continue;
+        auto facts = jsonOf(*page->chunks.front());
+        if (!facts.is_object()) continue;
+        const bool asked = rank && facts.contains("rank") && facts["rank"].is_number_integer() && facts["rank"].get<std::int64_t>() == *rank;
+        if (asked || lane.lane == 0) into = std::move(facts);
+        if (asked) break;
+    }
+    return {};
+}
+
+Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, const SessionInfo& info, const std::vector<ChunkLane>& lanes,
+                           const std::vector<SliceThread>& threads, const OneRank& rank) {
+    TraceFacts found{.originNs = baseTime(info.startedUnixMs), .workers = ownWorkers(info, threads, rank)};
+    nlohmann::ordered_json facts;
+    if (const auto read = saidFacts(reader, session, lanes, rank, facts); !read) return read.error();
     if (!facts.is_object()) return found;
     if (facts.contains("origin_ns") && facts["origin_ns"].is_number_unsigned() && facts["origin_ns"].get<std::uint64_t>() < 1ULL << 62)
         found.originNs = facts["origin_ns"].get<std::int64_t>();
     if (!facts.contains("facts") || !facts["facts"].is_object()) return found;
-    const auto& said = facts["facts"];
-    if (said.contains("deviceProperties") && said["deviceProperties"].is_array()) found.devices = spaced(said["deviceProperties"]);
-    if (said.contains("distributedInfo") && said["distributedInfo"].is_object()) found.workers = spaced(said["distributedInfo"]);
+    const auto& file = facts["facts"];
+    if (file.contains("deviceProperties") && file["deviceProperties"].is_array()) found.devices = spaced(file["deviceProperties"]);
+    if (file.contains("distributedInfo") && file["distributedInfo"].is_object()) {
+        auto workers = file["distributedInfo"];
+        if (rank) workers["rank"] = *rank;  // here it may have another than there
+        found.workers = spaced(workers);
+    }
     return found;
 }
 
 }  // namespace
 
 Status exportKinetoTrace(const std::string& database, std::int64_t session, std::ostream& out, const std::string& name,
-                         const ExportProgress& progress) {
+                         const ExportProgress& progress, const OneRank& rank) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     const auto info = (*reader)->info(session);
@@ -112,12 +158,16 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     const auto count = sliceCount(**reader, session);
     if (!count) return count.error();
     if (*count == 0) return noCapture(session);
-    const auto threads = sliceThreads(**reader, session);
+    auto threads = sliceThreads(**reader, session);
     if (!threads) return threads.error();
-    auto facts = factsOf(**reader, session, *info);
-    if (!facts) return facts.error();
+    std::set<std::int64_t> captured;
+    for (const auto& thread : *threads) captured.insert(thread.rank);
+    if (auto there = rankIsThere(rank, session, captured); !there) return there;
     const auto lanes = (*reader)->chunkLanes(session);
     if (!lanes) return lanes.error();
+    auto facts = factsOf(**reader, session, *info, *lanes, *threads, rank);
+    if (!facts) return facts.error();
+    std::erase_if(*threads, [&](const SliceThread& thread) { return !isOfRank(rank, thread.rank); });
     if (facts->devices == "[]") {
         auto devices = capturedDevices(**reader, session, *lanes);
         if (!devices) return devices.error();
@@ -128,18 +178,20 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     const bool memory = std::ranges::any_of(*lanes, [](const ChunkLane& lane) { return lane.kind == kAllocations; });
     kineto::KinetoLinks links;
     auto linked = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
-        links.add(block);
+        if (isOfRank(rank, block)) links.add(block);
         return stillWanted(progress);
     });
     if (!linked) return linked;
     links.done();
+    const auto units = unitsOf(**reader, session, rank, progress);
+    if (!units) return units.error();
     out << "{\n\"schemaVersion\": 1,\n\"deviceProperties\": " << facts->devices << ",\n\"distributedInfo\": " << facts->workers << ",\n"
-        << ranksOf(*threads) << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": " << (links.hasStacks() ? 1 : 0)
+        << ranksOf(*threads) << *units << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": " << (links.hasStacks() ? 1 : 0)
         << ",\n\"profile_memory\": " << (memory ? 1 : 0) << ",\n"
         << "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " << facts->originNs << ",\n\"traceEvents\": [";
     kineto::KinetoRows rows(out, *threads, links, std::move(*gpus));
     for (const auto& thread : *threads) rows.metadata(thread);
-    const auto add = [&](const auto& block) { return rows.add(block); };
+    const auto add = [&](const auto& block) { return isOfRank(rank, block) ? rows.add(block) : Status(); };
     if (auto done = forEachSliceBlock(**reader, session, add); !done) return done;
     if (auto done = forEachSampleBlock(**reader, session, add); !done) return done;
     if (auto done = forEachAllocationBlock(**reader, session, add); !done) return done;
@@ -150,10 +202,10 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     return makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");
 }
 
-Result<std::string> exportKinetoTraceFile(const std::string& database, std::int64_t session, const std::string& path,
-                                          const ExportProgress& progress) {
+Result<std::string> exportKinetoTraceFile(const std::string& database, std::int64_t session, const std::string& path, const ExportProgress& progress,
+                                          const OneRank& rank) {
     if (path == "-") {
-        if (auto done = exportKinetoTrace(database, session, std::cout, "stdout"); !done) return done.error();
+        if (auto done = exportKinetoTrace(database, session, std::cout, "stdout", {}, rank); !done) return done.error();
         return path;
     }
     const std::string target = path.empty() ? fmt::format("session-{}.pt.trace.json.gz", session) : path;
@@ -163,9 +215,9 @@ Result<std::string> exportKinetoTraceFile(const std::string& database, std::int6
                          fmt::format("{} is no name that readers of traces look for; let it end in .pt.trace.json.gz, .json.gz or .json.", target))
             .about(Subject::Kind::File, target);
     const auto write = [&](std::ostream& out) -> Status {
-        if (!packed) return exportKinetoTrace(database, session, out, target, progress);
+        if (!packed) return exportKinetoTrace(database, session, out, target, progress, rank);
         GzipStream gzip(out);
-        if (auto written = exportKinetoTrace(database, session, gzip, target, progress); !written) return written;
+        if (auto written = exportKinetoTrace(database, session, gzip, target, progress, rank); !written) return written;
         if (gzip.finish()) return {};
         return makeError(ErrorCode::Io, fmt::format("{} could not be written; check the free room there.", target));
     };

@@ -31,9 +31,12 @@ struct SnapshotDevices {
     std::int64_t count = 0;
 };
 
-Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t session, const ExportProgress& progress) {
+Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t session, const ExportProgress& progress, const OneRank& rank) {
     SnapshotDevices all;
+    std::set<std::int64_t> recorded;
     const auto done = forEachAllocationBlock(reader, session, [&](const AllocationBlock& block) -> Status {
+        recorded.insert(block.rank);
+        if (!isOfRank(rank, block)) return stillWanted(progress);
         all.count += static_cast<std::int64_t>(block.allocations.size());
         if (all.count > kMostEntries)
             return makeError(ErrorCode::Unsupported,
@@ -47,6 +50,7 @@ Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t sess
         return stillWanted(progress);
     });
     if (!done) return done.error();
+    if (auto there = rankIsThere(rank, session, recorded); !there) return there.error();
     for (auto& [device, entries] : all.byDevice) std::ranges::stable_sort(entries, {}, [](const SnapshotEntry& one) { return one.what.at; });
     return all;
 }
@@ -130,12 +134,13 @@ void writeSegments(PickleText& out, std::int64_t number, const std::vector<Snaps
 
 }  // namespace
 
-Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
+Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress,
+                            const OneRank& rank) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     const auto info = (*reader)->info(session);
     if (!info) return info.error();
-    auto all = readAllocations(**reader, session, progress);
+    auto all = readAllocations(**reader, session, progress, rank);
     if (!all) return all.error();
     if (info->kind != SessionKind::Trace) leaveOutTheEnd(*all);
     if (all->count == 0)

@@ -7,13 +7,15 @@
 
 #include "core/base/Result.h"
 #include "sessions/exporters/ExportFile.h"
+#include "sessions/exporters/OneRank.h"
 
 namespace stepscope {
 
 // device_traces has one list a device, in the order of their numbers, each with its allocations ("alloc") and what was given back ("free_requested",
 // "free_completed") in order of time; the host is the last, as a device behind the others. segments are the blocks that are in use at the end. The
 // frame of a block is who took it, in the "file" of its kind (weights, activations). Where no allocation was recorded, that is an error with a
-// sentence. `progress` is asked while they are read, before anything is written.
-Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress = {});
+// sentence. `progress` is asked while they are read, before anything is written. rank: of that worker alone.
+Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress = {},
+                            const OneRank& rank = {});
 
 }  // namespace stepscope

@@ -54,6 +54,11 @@ const char* perfettoCategory(SliceKind kind) {
     return words[static_cast<std::size_t>(kind)];
 }
 
+// Behind the names of what belongs to no process of Perfetto's, so that readers and our importer tell workers apart.
+std::string rankWords(std::int64_t rank) {
+    return rank == 0 ? std::string() : fmt::format(" (rank {})", rank);
+}
+
 // What a flow leads to from the call that asked for it: work, and waits that a device records.
 bool isLaunched(SliceKind kind, std::int64_t device) {
     return isDeviceWork(kind) || (device >= 0 && kind == SliceKind::Synchronisation);
@@ -220,7 +225,7 @@ std::uint64_t PerfettoPackets::newTrack(std::uint64_t parent, const std::string&
 
 std::uint64_t PerfettoPackets::processTrack(const SliceThread& thread) {
     const bool device = thread.device >= 0;
-    const std::string rank = thread.rank == 0 ? std::string() : fmt::format(" (rank {})", thread.rank);
+    const std::string rank = rankWords(thread.rank);
     auto& track = m_tracks[fmt::format("{} {} {} {}", device ? "gpu" : "process", thread.rank, device ? thread.device : thread.process,
                                        !device && thread.process < 0 ? thread.processName : std::string())];
     if (track != 0) return track;
@@ -369,7 +374,7 @@ Status PerfettoPackets::add(const SampleBlock& block) {
     if (block.name == kCountedOperations) return {};  // sums, not a course
     for (const auto& sample : block.samples) {
         const auto& series = block.series.at(sample.series);
-        const std::uint64_t track = counterTrack(fmt::format("{} {}", block.lane, series.name), series.name, series.unit);
+        const std::uint64_t track = counterTrack(fmt::format("{} {}", block.lane, series.name), series.name + rankWords(block.rank), series.unit);
         eventPacket(sample.at, ProtoMessage()
                                    .whole(event_field::kType, event_field::kCounter)
                                    .whole(event_field::kTrack, track)
@@ -381,7 +386,7 @@ Status PerfettoPackets::add(const SampleBlock& block) {
 // Each by itself with what it is for and who took it; and as a course how much is in use, where that was recorded.
 Status PerfettoPackets::add(const AllocationBlock& block) {
     for (const auto& one : block.allocations) {
-        const std::string of = one.device < 0 ? "of the host" : fmt::format("of GPU {}", one.device);
+        const std::string of = (one.device < 0 ? std::string("of the host") : fmt::format("of GPU {}", one.device)) + rankWords(block.rank);
         const auto total = [&](const char* what, std::int64_t bytes) {
             const std::uint64_t track = counterTrack(fmt::format("memory {} {} {}", block.rank, one.device, what),
                                                      fmt::format("memory {} {}", what, of), "B", kAllocationCounters);

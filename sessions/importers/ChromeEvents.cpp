@@ -379,11 +379,13 @@ void ChromeEvents::counter(const ChromeEvent& event, std::int64_t at) {
     for (const auto& [key, value] : event.args) {
         double number = 0;
         const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (problem != std::errc{} || end != value.data() + value.size())
+        if (problem != std::errc{} || end != value.data() + value.size()) {
             m_trace.skip("a counter's value that is no finite number");
-        else
-            m_trace.sample(event.pid, event.args.size() == 1 && (key == "value" || key.empty()) ? name : name + " " + jsonText(key, 256), "", at,
-                           number);
+            continue;
+        }
+        const std::string series = event.args.size() == 1 && (key == "value" || key.empty()) ? name : name + " " + jsonText(key, 256);
+        const auto unit = m_units.find(series);
+        m_trace.sample(event.pid, series, unit == m_units.end() ? std::string() : unit->second, at, number);
     }
     if (event.args.empty()) m_trace.skip("a counter without a value");
 }

@@ -32,6 +32,7 @@ class ChromeEvents {
 public:
     explicit ChromeEvents(TraceBuilder& trace) : m_trace(trace) {}
     void take(const ChromeEvent& event);
+    void setUnit(const std::string& counter, const std::string& unit) { m_units[counter] = unit; }  // before its values come
     void end();  // of the file: ranges that are still open are told
 
 private:
@@ -61,6 +62,7 @@ private:
     };
     KeyedMap<std::uint32_t, std::vector<Begun>> m_begun;  // of B without its E, by lane
     std::size_t m_open = 0;
+    KeyedMap<std::string, std::string> m_units;
 };
 
 }  // namespace stepscope::importing

@@ -162,6 +162,7 @@ private:
         if (key == "baseTimeNanoseconds")
             if (const auto base = wholeNumber(found); base && *base >= 0 && *base < std::int64_t{1} << 61) m_trace.file().baseNs = *base;
         if (key == "stepscopeRanks") ranks(found);
+        if (key == "stepscopeUnits") units(found);
         if (key == "distributedInfo") {
             const auto info = nlohmann::json::parse(found, nullptr, false);
             if (info.is_object() && info.contains("rank") && info["rank"].is_number_unsigned()) {
@@ -185,6 +186,14 @@ private:
         if (ranks.size() < 2) return;
         m_trace.file().ranks = std::move(ranks);
         m_trace.file().apart = static_cast<std::int64_t>(apart);
+    }
+    // And what its counters are in, by their names.
+    void units(std::string_view found) {
+        constexpr std::size_t kLongestUnit = 64;
+        const auto said = nlohmann::json::parse(found, nullptr, false);
+        if (!said.is_object()) return;
+        for (const auto& [name, unit] : said.items())
+            if (unit.is_string() && unit.get<std::string>().size() <= kLongestUnit) m_events.setUnit(name, unit.get<std::string>());
     }
     Status facts() {
         if (!m_facts.empty()) m_facts += "}";

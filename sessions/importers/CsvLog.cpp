@@ -102,7 +102,7 @@ private:
         if (row.fields.size() != m_columns) {
             // A program that still runs, or was killed, ends like this: what is whole is kept.
             if (!row.whole) {
-                m_trace.skip("a last row that is not whole");
+                m_trace.skip(fmt::format("a last row that is not whole, at byte {}", row.byte));
                 return {};
             }
             return m_scan.wrongAt(

@@ -30,6 +30,21 @@ constexpr int kCategory = 3, kAnnotation = 4, kType = 9, kName = 10, kTrack = 11
 constexpr std::uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
 }  // namespace event_of
 
+constexpr std::int64_t kPerRankThere = 100'000'000;  // what our own export adds to the processes of each rank
+constexpr std::int64_t kMostRankThere = 1 << 24;
+constexpr std::size_t kMostRanksOfAFile = 4096;  // of more processes the worker is the first
+
+// "GPU 0 (rank 3)" becomes "GPU 0" and 3: so our own export tells workers apart.
+std::int64_t takeRank(std::string& name) {
+    constexpr std::string_view kRank = " (rank ";
+    const auto at = name.rfind(kRank);
+    if (at == std::string::npos || !name.ends_with(')')) return 0;
+    const auto rank = wholeNumber(std::string_view(name).substr(at + kRank.size(), name.size() - at - kRank.size() - 1));
+    if (!rank || *rank < 0 || *rank >= kMostRankThere) return 0;
+    name.erase(at);
+    return *rank;
+}
+
 struct KindWord {
     std::string_view word;
     SliceKind kind;
@@ -172,6 +187,10 @@ bool PerfettoEvents::describe(std::string_view descriptor) {
         track.pid = process ? std::to_string(pid) : parent != m_tracks.end() ? parent->second.pid : fmt::format("track {}", uuid);
         track.tid = fmt::format("track {}", uuid);
     }
+    if (process || (!thread && parent == m_tracks.end())) {
+        track.rank = takeRank(track.name);
+        tellWhose(track, process ? std::optional(pid) : std::nullopt);
+    }
     // What overlapped on a stream lies on a track beside it, and is of the same stream.
     std::string name = track.name;
     if (name.ends_with(kOverlapping)) name.erase(name.size() - kOverlapping.size());
@@ -189,6 +208,30 @@ bool PerfettoEvents::describe(std::string_view descriptor) {
     }
     m_tracks.emplace(uuid, std::move(track));
     return true;
+}
+
+// pid: of the system, of a process.
+void PerfettoEvents::tellWhose(const Track& track, std::optional<std::int64_t> pid) {
+    constexpr std::string_view kGpuTrack = "GPU ";
+    TraceBuilder::File& file = m_trace.file();
+    if (file.ranks.size() >= kMostRanksOfAFile && !file.ranks.contains(track.rank)) return;
+    file.ranks.emplace(track.rank, track.rank);
+    TraceBuilder::File::Whose whose{.rank = track.rank};
+    if (pid) {
+        const std::int64_t added = kPerRankThere * track.rank;
+        whose.process = *pid > added ? *pid - added : *pid;
+    } else if (track.name.starts_with(kGpuTrack)) {
+        whose.process = wholeNumber(std::string_view(track.name).substr(kGpuTrack.size()));
+    }
+    file.whose.emplace(track.pid, whose);
+}
+
+// The process of what is counted of a worker.
+std::string PerfettoEvents::countersOf(const Track& track) {
+    if (track.rank == 0) return "counters";
+    std::string pid = fmt::format("counters (rank {})", track.rank);
+    m_trace.file().whose.emplace(pid, TraceBuilder::File::Whose{.rank = track.rank});
+    return pid;
 }
 
 bool PerfettoEvents::event(std::string_view message, std::uint64_t at, Sequence& sequence) {
@@ -253,7 +296,7 @@ bool PerfettoEvents::event(std::string_view message, std::uint64_t at, Sequence&
         if (!fits || !event.value)
             m_trace.skip(fits ? "a counter without a value" : "a time that does not fit");
         else
-            m_trace.sample("counters", track.name, track.unit, time, *event.value);
+            m_trace.sample(countersOf(track), track.name, track.unit, time, *event.value);
         return true;
     }
     if (event.type == event_of::kEnd) {
@@ -282,7 +325,7 @@ bool PerfettoEvents::event(std::string_view message, std::uint64_t at, Sequence&
         memory.kind = m_trace.textAt(name == sequence.names.end() ? TextStore::kNone : name->second);
         if (memory.kind == kOfUnknownKind) memory.kind.clear();
         memory.owner = readableText(m_arguments.owner, kLongestSliceName);
-        m_trace.allocation("counters", memory);
+        m_trace.allocation(countersOf(track), memory);
         return true;
     }
     if (record.kind == SliceKind::Other && !event.category.word.empty()) m_arguments.add("cat", event.category.word);

@@ -32,6 +32,7 @@ private:
     // Of a process, a thread, a counter, or none of them.
     struct Track {
         std::uint64_t parent = 0;
+        std::int64_t rank = 0;  // of a process, or of what is of none
         std::string name, unit, pid, tid;
         bool counter = false, ofAllocations = false;  // ofAllocations: its values stand beside each allocation too
         std::optional<std::uint32_t> lane;
@@ -53,6 +54,8 @@ private:
     };
     bool intern(std::string_view data, Sequence& sequence);
     bool describe(std::string_view descriptor);
+    void tellWhose(const Track& track, std::optional<std::int64_t> pid);
+    std::string countersOf(const Track& track);
     bool event(std::string_view message, std::uint64_t at, Sequence& sequence);
     void begin(const Event& event, Track& track, std::int64_t at, const Record& record);
     void finish(Track& track, std::int64_t at);

@@ -217,16 +217,17 @@ Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuil
     EventReader reader(path, trace, steps);
     std::size_t at = 0;
     while (at < bytes.size()) {
-        if (bytes.size() - at < 12) return wrongAt(path, kEvents, at, "it ends in the middle of a record");
+        // A program that still runs, or was killed, ends like this: what is whole is kept.
+        const auto cut = [&] {
+            trace.skip(fmt::format("a last record that is not whole, at byte {}", at));
+            return Status();
+        };
+        if (bytes.size() - at < 12) return at > 0 ? cut() : Status(wrongAt(path, kEvents, at, "it ends in the middle of a record"));
         const auto size = littleEndian<std::uint64_t>(bytes, at);
         if (littleEndian<std::uint32_t>(bytes, at + 8) != maskedCrc(bytes.substr(at, 8)))
             return wrongAt(path, kEvents, at, "the checksum of a length is wrong");
         if (size > kLongestEventRecord) return wrongAt(path, kEvents, at, "a record of more than 64 MiB begins");
-        if (bytes.size() - at - 12 < size + 4) {
-            // A program that still runs, or was killed, ends like this: what is whole is kept.
-            trace.skip("a last record that is not whole");
-            return {};
-        }
+        if (bytes.size() - at - 12 < size + 4) return cut();
         const std::string_view record = bytes.substr(at + 12, size);
         if (littleEndian<std::uint32_t>(bytes, at + 12 + size) != maskedCrc(record))
             return wrongAt(path, kEvents, at + 12, "the checksum of a record is wrong");

@@ -357,7 +357,13 @@ void TraceBuilder::nameLanes() {
         lane.thread.processName = find(m_processNames, std::pair(lane.file, lane.pid), lane.pid);
         lane.thread.device = lane.device;
         lane.thread.rank = m_files[lane.file].rank;
-        if (const File& file = m_files[lane.file]; !file.ranks.empty()) {
+        const File& file = m_files[lane.file];
+        if (const auto whose = file.whose.find(lane.pid); whose != file.whose.end()) {
+            if (const auto shown = file.ranks.find(whose->second.rank); shown != file.ranks.end()) lane.thread.rank = shown->second;
+            lane.thread.process = whose->second.process.value_or(lane.thread.process);
+        } else if (!file.ranks.empty() && file.apart <= 0) {
+            lane.thread.rank = file.ranks.begin()->second;
+        } else if (!file.ranks.empty()) {
             // What fits no rank, and what had a text for a number, is the first one's.
             const auto& [first, shown] = *file.ranks.begin();
             const std::int64_t beyond = std::max<std::int64_t>(0, lane.thread.process) / file.apart;

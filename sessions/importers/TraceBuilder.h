@@ -42,6 +42,13 @@ public:
         // second of them have numbers larger by `apart` for each rank between.
         std::map<std::int64_t, std::int64_t> ranks;
         std::int64_t apart = 0;
+        // Or whose each process is, where the file tells by their names, and its number without what tells it from those of others; by what the file
+        // calls it. All these ranks are among `ranks`; of other processes the worker is the first of them.
+        struct Whose {
+            std::int64_t rank = 0;
+            std::optional<std::int64_t> process{};
+        };
+        std::map<std::string, Whose> whose;
     };
     void beginFile(std::int64_t rank);  // the rank may be set anew before endFile()
     File& file() { return m_files.back(); }

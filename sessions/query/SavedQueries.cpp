@@ -61,11 +61,13 @@ const std::vector<SavedQuery>& savedQueries() {
          "WHERE start_ns > last_end\n"
          "ORDER BY start_ns - last_end DESC\n"
          "LIMIT 50"},
-        {"launch-delay", "From the call that launches a kernel to the kernel's begin",
-         "SELECT kernel.name, count(*) AS launches, round(avg(kernel.start_ns - runtime.start_ns) / 1e3, 1) AS mean_us,\n"
-         "       round(max(kernel.start_ns - runtime.start_ns) / 1e3, 1) AS max_us\n"
-         "FROM kernel JOIN runtime ON runtime.correlation = kernel.correlation AND runtime.rank = kernel.rank AND runtime.capture = kernel.capture\n"
-         "GROUP BY kernel.name\n"
+        {"launch-delay", "From the call that launches a kernel, a copy or a memset to its begin",
+         "SELECT work.name, count(*) AS launches, round(avg(work.start_ns - runtime.start_ns) / 1e3, 1) AS mean_us,\n"
+         "       round(max(work.start_ns - runtime.start_ns) / 1e3, 1) AS max_us\n"
+         "FROM slice AS work\n"
+         "CROSS JOIN runtime ON runtime.correlation = work.correlation AND runtime.rank = work.rank AND runtime.capture = work.capture\n"
+         "WHERE work.kind IN ('kernel', 'memcpy', 'memset')\n"
+         "GROUP BY work.name\n"
          "ORDER BY mean_us DESC\n"
          "LIMIT 50"},
         {"copies", "Copies by direction: number, bytes, rate",

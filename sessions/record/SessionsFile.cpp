@@ -50,6 +50,7 @@ private:
     Status choose();
     Status copy(const SessionSummary& session, const std::string& name);
     Status events(std::int64_t session, std::int64_t count, ImportStore& store);
+    void renumber(StudyRow& row) const;
     Status chunks(std::int64_t session, ImportStore& store);
     // Shares of a session: its events, then its chunks.
     bool goOn(double ofSession) {
@@ -108,13 +109,32 @@ Status SessionsCopy::choose() {
     return {};
 }
 
+// Which session measured a row of a ladder that went on: by the number that it has here.
+void SessionsCopy::renumber(StudyRow& row) const {
+    if (row.keptSession <= 0) return;
+    const auto measured = m_numbers.find(row.keptSession);
+    if (measured != m_numbers.end()) {
+        row.keptSession = measured->second;
+        return;
+    }
+    // Nobody can look there; what is said of it stays.
+    row.why = fmt::format("Measured in session {} of another file{}.{}{}", row.keptSession,
+                          row.keptVersions.empty() ? std::string() : fmt::format(" by another version ({})", row.keptVersions),
+                          row.why.empty() ? "" : " ", row.why);
+    row.keptSession = 0;
+    row.keptVersions.clear();
+}
+
 Status SessionsCopy::events(std::int64_t session, std::int64_t count, ImportStore& store) {
     for (std::int64_t from = 1;;) {  // the first says that the session began, as its row does
         auto page = m_reader->events(session, from, kEventsAtOnce);
         if (!page) return page.error();
         if (page->empty()) return {};
         from += std::ssize(*page);
-        for (const Event& event : *page) m_summary.steps += std::holds_alternative<StepDone>(event) ? 1 : 0;
+        for (Event& event : *page) {
+            m_summary.steps += std::holds_alternative<StepDone>(event) ? 1 : 0;
+            if (auto* row = std::get_if<StudyRow>(&event)) renumber(*row);
+        }
         if (!goOn(0.5 * static_cast<double>(std::min(from, count)) / static_cast<double>(std::max<std::int64_t>(1, count)))) return stopped();
         if (!store.add(std::move(*page))) return {};  // finish() says why
     }

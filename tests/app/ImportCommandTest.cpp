@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "tests/app/CliFixture.h"
@@ -83,6 +84,25 @@ TEST_F(ImportCommand, EndsWithOneObjectAndIsProfiledAndExported) {
     EXPECT_EQ(flows, 2);
     const auto once = cli({"import", path("again.json"), "--db", database(), "--json"});
     EXPECT_EQ(Json::parse(once.out)["kernels"], 1) << "our own export comes in again";
+}
+
+TEST_F(ImportCommand, OfSeveralWorkersOneIsExportedAloneAndThatIsToldWhereAllAre) {
+    for (const int rank : {0, 1})
+        std::ofstream(path("rank" + std::to_string(rank) + ".json"))
+            << R"({"distributedInfo": {"rank": )" << rank << R"(}, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "of )" << rank
+            << R"(", "pid": 1, "tid": 2, "ts": 1, "dur": 2, "args": {"External id": 1}}]})";
+    ASSERT_EQ(cli({"import", path("rank0.json"), path("rank1.json"), "--db", database()}).exitCode, 0);
+    const auto all = cli({"sessions", "export-trace", "1", path("all.json"), "--db", database()});
+    ASSERT_EQ(all.exitCode, 0) << all.err;
+    EXPECT_THAT(all.err, HasSubstr("It has ranks 0, 1; stepscope-cli sessions export-trace 1 --rank N"));
+    const auto one = cli({"sessions", "export-trace", "1", path("one.json"), "--rank", "1", "--db", database()});
+    ASSERT_EQ(one.exitCode, 0) << one.err;
+    EXPECT_EQ(one.err, "");
+    std::set<std::string> names;
+    const Json written = Json::parse(read(path("one.json")));
+    for (const auto& row : written["traceEvents"])
+        if (row["ph"] == "X") names.insert(row["name"].get<std::string>());
+    EXPECT_EQ(names, (std::set<std::string>{"of 1"}));
 }
 
 TEST_F(ImportCommand, RefusesWhatIsNoTraceAndStoresNothing) {

@@ -241,6 +241,11 @@ TEST_F(Profile, SaysWhichFileItWroteAsJson) {
     const auto trace = cli({"sessions", "export-trace", "1", path("x.pt.trace.json"), "--db", database(), "--json"});
     ASSERT_EQ(trace.exitCode, 0) << trace.err;
     EXPECT_EQ(Json::parse(trace.out), (Json{{"file", path("x.pt.trace.json")}, {"format", "kineto"}}));
+    const auto alone = cli({"sessions", "export-trace", "1", path("y.pt.trace.json"), "--rank", "0", "--db", database(), "--json"});
+    ASSERT_EQ(alone.exitCode, 0) << alone.err;
+    EXPECT_EQ(Json::parse(alone.out), (Json{{"file", path("y.pt.trace.json")}, {"format", "kineto"}, {"rank", 0}}));
+    expectRefused(cli({"sessions", "export-trace", "1", path("z.json"), "--rank", "1", "--db", database()}), {"nothing of rank 1", "rank 0."}, 4);
+    expectRefused(cli({"sessions", "export", "1", path("z.csv"), "--rank", "0", "--db", database()}), {"--rank", "csv"}, kBadInput);
     const auto csv = cli({"sessions", "export", "1", path("x.wide.csv"), "--db", database(), "--json"});
     ASSERT_EQ(csv.exitCode, 0) << csv.err;
     EXPECT_EQ(Json::parse(csv.out)["file"], path("x.wide.csv"));

@@ -70,6 +70,9 @@ std::vector<std::string> seeds() {
 {"ph": "s", "id": 3, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 2, "ts": 11}, {"ph": "C", "name": "memory", "pid": 1, "ts": 9, "args": {"value": 3}},
 {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 2, "ts": 5, "args": {"Addr": 64, "Bytes": 512, "Device Id": 0}},
 {"ph": "B", "name": "open", "pid": 1, "tid": 2, "ts": 1}, {"ph": "E", "pid": 1, "tid": 2, "ts": 2}], "traceName": "x"})",
+        R"({"stepscopeRanks": {"ranks": [0, 2], "apart": 1000}, "stepscopeUnits": {"memory": "B"}, "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 2001, "tid": 2, "ts": 0, "dur": 4, "args": {"Kind": "own", "Role": "mlp/up"}},
+{"ph": "C", "name": "memory", "pid": 2001, "ts": 9, "args": {"value": 3}}]})",
         "step 1\ns:0 tel:10.9\ns:1 trl:9.5000 lr:0.000600 norm:1.20\ns:2 eval:0.2500\n",
         "run,step,time,metric,value\nr,1,0.5,loss,2.5\r\nr,1,0.5,step_ms,12\n\"r\",2,1,\"val\"\"loss\",3\nStep,r - time,r - loss\n1,0.5,2\n",
         "name: mine\nrungs:\n  - set: {amp: bf16}\n    title: half\n  - set: {fusion: step}\n",
@@ -130,7 +133,7 @@ std::vector<std::string> seeds() {
     ProtoMessage trace;
     const auto packet = [&](ProtoMessage fields) { trace.message(1, fields.whole(10, 1)); };
     packet(ProtoMessage().whole(13, 1));
-    packet(ProtoMessage().message(60, ProtoMessage().whole(1, 1).message(3, ProtoMessage().whole(1, 5).bytes(6, "p"))));
+    packet(ProtoMessage().message(60, ProtoMessage().whole(1, 1).message(3, ProtoMessage().whole(1, 5).bytes(6, "p (rank 1)"))));
     packet(ProtoMessage().message(60, ProtoMessage().whole(1, 2).whole(5, 1).message(4, ProtoMessage().whole(1, 5).whole(2, 6).bytes(5, "t"))));
     packet(ProtoMessage().message(60, ProtoMessage().whole(1, 3).bytes(2, "power").message(8, ProtoMessage().bytes(6, "W"))));
     const ProtoMessage interned = ProtoMessage()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -235,6 +236,30 @@ TEST_F(ExportFormats, AForwardOperationOfAPerfettoTraceFindsItsBackwardFunctionA
     EXPECT_EQ(slices[1].slice.sequence, 3);
     EXPECT_EQ(slices[0].thread.process, 5);
     EXPECT_EQ(slices[0].thread.thread, 6);
+}
+
+TEST_F(ExportFormats, WorkersOfAPerfettoTraceThatNobodyCanBeAreTheFirst) {
+    const auto placeOf = [](const std::string& name, std::int64_t pid) {
+        ProtoMessage trace;
+        const auto packet = [&](ProtoMessage fields) { trace.message(1, fields.whole(10, 1)); };
+        packet(ProtoMessage().message(60, ProtoMessage().whole(1, 1).message(3, ProtoMessage().integer(1, pid).bytes(6, name))));
+        packet(
+            ProtoMessage().message(60, ProtoMessage().whole(1, 2).whole(5, 1).message(4, ProtoMessage().integer(1, pid).whole(2, 6).bytes(5, "t"))));
+        packet(ProtoMessage().whole(8, 100).message(11, ProtoMessage().whole(9, 1).whole(11, 2).bytes(23, "a")));
+        packet(ProtoMessage().whole(8, 150).message(11, ProtoMessage().whole(9, 2).whole(11, 2)));
+        BuiltTrace built;
+        EXPECT_TRUE(importing::readPerfettoBytes(trace.text(), 7, built.trace));
+        const auto all = built.finish();
+        return all.size() != 1 ? std::string("nothing")
+                               : fmt::format("{} of {}: {}", all[0].thread.process, all[0].thread.rank, all[0].thread.processName);
+    };
+    EXPECT_EQ(placeOf("p", 5), "5 of 0: p");
+    EXPECT_EQ(placeOf("p (rank 2)", 200'000'005), "5 of 2: p");
+    EXPECT_EQ(placeOf("p (rank 2)", 7), "7 of 2: p") << "as another program may call it";
+    EXPECT_EQ(placeOf("p (rank 2)", std::numeric_limits<std::int64_t>::min()), "-9223372036854775808 of 2: p");
+    EXPECT_EQ(placeOf("p (rank 16777215)", std::numeric_limits<std::int64_t>::max()), "9221694315354775807 of 16777215: p");
+    for (const char* nobody : {"p (rank -1)", "p (rank 16777216)", "p (rank 99999999999999999999)", "p (rank )", "p (rank x)", "p (rank 2) more"})
+        EXPECT_EQ(placeOf(nobody, 200'000'005), fmt::format("200000005 of 0: {}", nobody));
 }
 
 TEST_F(ExportFormats, ADamagedPerfettoTraceIsASentenceWithTheByteAndWhatIsStrangeIsCounted) {

@@ -341,7 +341,9 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         if (!found) return found.error();
         shapes = std::move(*found);
     }
+    bool onGpus = false;
     auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+        onGpus = onGpus || block.thread.device >= 0;
         if (!beside.ranks.counts(block.thread.rank)) return {};
         summary.add(block);
         beside.forms.add(block);
@@ -405,6 +407,11 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     auto notes = captureNotes(**reader, session);
     if (!notes) return notes.error();
     if (!slowest.empty()) notes->push_back(std::move(slowest));
+    std::string noKernels = notes->empty() ? std::string(kNoKernels) : notes->front();
+    if (known->kind == SessionKind::Run && beside.ranks.there().size() > 1) {
+        if (onGpus && notes->empty()) noKernels = otherWorkersSentence(true);
+        notes->push_back(otherWorkersSentence(onGpus));
+    }
     // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
         if (*sort == SummarySort::Memory) beside.sorted = launched.front().moved() > 0 ? kByMovedOfKernels : kByTotal;
@@ -416,7 +423,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (summary.totals().slices == 0)
         why = noCapture(session).sentence;
     else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
-        why = known->kind == SessionKind::Trace ? kNoneImported : notes->empty() ? kNoKernels : notes->front();
+        why = known->kind == SessionKind::Trace ? std::string(kNoneImported) : noKernels;
     if (options.json)
         print(line(asJson(summary, rows, summary.ofDevice(*by), beside, why, *notes)));
     else

@@ -13,6 +13,7 @@ namespace {
 
 struct ExportOptions {
     std::string id, database, file, format;
+    std::int64_t rank = -1;  // of all
     bool force = false, json = false;
 };
 
@@ -26,9 +27,13 @@ void addExport(CLI::App& parent, Actions& actions, const char* name, const char*
     usual.replace(usual.find('%'), 1, "ID");
     command->add_option("FILE", options->file, fmt::format("Its name says the format; default: {} here; -: stdout", usual));
     command->add_option("--format", options->format, words)->type_name("WORD")->take_last();
+    command->add_option("--rank", options->rank, "Of captures of several workers: this one's part alone, as readers of traces want it")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
+        ->take_last();
     command->add_flag("--force", options->force, kForceHelp);
     addDatabaseOption(*command, options->database);
-    command->add_flag("--json", options->json, "End with one line of JSON: the file and its format");
+    command->add_flag("--json", options->json, "End with one line of JSON: the file, its format and the rank if one is named");
     actions[command] = [options, otherwise]() -> Result<ExitCode> {
         const auto id = parseSessionId(options->id);
         if (!id) return id.error();
@@ -36,11 +41,15 @@ void addExport(CLI::App& parent, Actions& actions, const char* name, const char*
         if (!format) return format.error();
         if (options->json && options->file == "-")
             return makeError(ErrorCode::BadInput, "With - the export itself goes to stdout, where a line of JSON would be part of it; name a file.");
-        const auto written = exportSession(options->database.empty() ? defaultDatabasePath() : options->database, *id, options->file, *format,
-                                           options->force ? Existing::Replace : Existing::Keep);
+        const OneRank rank = options->rank < 0 ? OneRank() : OneRank(options->rank);
+        const std::string database = options->database.empty() ? defaultDatabasePath() : options->database;
+        const auto written = exportSession(database, *id, options->file, *format, options->force ? Existing::Replace : Existing::Keep, {}, rank);
         if (!written) return written.error();
+        if (const std::string several = *format == ExportFormat::Kineto && !rank ? severalRanksSentence(database, *id) : ""; !several.empty())
+            printStatus(several + "\n");
         if (options->json)
-            print(line(Json{{"file", *written}, {"format", infoOf(*format).word}}));
+            print(line(rank ? Json{{"file", *written}, {"format", infoOf(*format).word}, {"rank", *rank}}
+                            : Json{{"file", *written}, {"format", infoOf(*format).word}}));
         else if (options->file.empty())
             print(fmt::format("{}\n", *written));
         return ExitCode::Ok;

@@ -13,6 +13,7 @@
 #include "sessions/Slices.h"
 #include "widgets/timeline/TimelinePage.h"
 #include "widgets/timeline/TimelineView.h"
+#include "widgets/timeline/panes/FlameView.h"
 #include "widgets/timeline/panes/PaneStrip.h"
 
 namespace stepscope {
@@ -71,6 +72,7 @@ PanesWiring::PanesWiring(const Panels& panels, RunController& runs, std::string 
     connect(&page.view(), &TimelineView::sumsWanted, this, &PanesWiring::soon);
     connect(&page.view(), &TimelineView::selectionCleared, this, &PanesWiring::soon);
     connect(&page.panes(), &PaneStrip::openChanged, this, &PanesWiring::soon);
+    connect(&page.panes().flame(), &FlamePane::turnWanted, this, &PanesWiring::soon);
     connect(&panels.pages, &QTabWidget::currentChanged, this, &PanesWiring::soon);
     connect(&page.panes(), &PaneStrip::stopWanted, this, [this] {
         ++m_reading;
@@ -127,8 +129,13 @@ void PanesWiring::read() {
     PaneStrip& strip = m_panels.page.panes();
     if (m_panels.pages.currentWidget() != &m_panels.page || !strip.isOpen()) return;
     QString words;
-    const auto wanted = range(words);
-    if (!wanted || wanted == m_asked) return;
+    auto wanted = range(words);
+    if (!wanted) return;
+    // What is turned already, or is being, serves everybody.
+    wanted->turned = true;
+    if (wanted == m_asked) return;
+    wanted->turned = strip.current() == PaneStrip::Flame && strip.flame().drawsTurned();
+    if (wanted == m_asked) return;
     m_asked = wanted;
     const std::uint64_t number = ++m_reading;
     m_slow.start();
@@ -176,7 +183,7 @@ void PanesWiring::read() {
             }
             auto panes = opened->reader->read(wanted.from, wanted.to);
             if (!panes) return panes.error();
-            panes->turnFlame();
+            if (wanted.turned) panes->turnFlame();
             view.panes = std::make_shared<const RangePanes>(std::move(*panes));
             view.note = opened->note;
             view.counterNote = opened->counterNote;
@@ -184,6 +191,8 @@ void PanesWiring::read() {
             const SlowestSteps among = slowestAmong(opened->captures, view.panes->from, view.panes->to);
             view.slowest = QString::fromStdString(slowestSentence(among));
             view.onlySlowest = among == SlowestSteps::All;
+            if (opened->info.kind == SessionKind::Run && view.panes->severalRanks)
+                view.others = QString::fromStdString(otherWorkersSentence(view.panes->devices));
             if (!opened->predicted && workbench != nullptr) opened->predicted = predictedMemory(opened->info, *workbench);
             if (opened->predicted) {
                 view.predictedMemory = opened->predicted->kinds;

@@ -30,6 +30,7 @@ private:
     struct Range {
         qint64 session = 0, slices = 0;
         qint64 from = 0, to = 0;  // ns; from = to: all that was captured
+        bool turned = false;      // with the flame graph bottom-up, which nobody else needs
         bool operator==(const Range&) const = default;
     };
     struct Opened;

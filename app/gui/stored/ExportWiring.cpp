@@ -105,10 +105,16 @@ void ExportWiring::write(qint64 session, const QString& path, const QString& wor
                                   : exportFormatOf(word, file, ExportFormat::CsvLong).andThen([&](ExportFormat format) {
                                         return exportSession(m_database, session, file, format, Existing::Replace, progress);
                                     });
-        answer(this, [this, session, written] {
+        const auto format = exportFormatOf(word, file, ExportFormat::CsvLong);
+        std::string several;
+        if (written && !page && format && *format == ExportFormat::Kineto) several = severalRanksSentence(m_database, session);
+        answer(this, [this, session, written, several = QString::fromStdString(several)] {
             ended();
             if (written)
-                m_running.say(QString("Session %1 is written to %2.").arg(session).arg(QString::fromStdString(*written)), false);
+                m_running.say(QString("Session %1 is written to %2.%3")
+                                  .arg(session)
+                                  .arg(QString::fromStdString(*written), several.isEmpty() ? QString() : QString(" ") + several),
+                              false);
             else
                 m_running.say(QString::fromStdString(written.error().sentence), written.error().code != ErrorCode::Cancelled);
         });

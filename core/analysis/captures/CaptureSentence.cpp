@@ -33,4 +33,11 @@ std::string slowestSentence(SlowestSteps among) {
         among == SlowestSteps::All ? "These steps" : "Some of these steps");
 }
 
+std::string otherWorkersSentence(bool onGpus) {
+    return fmt::format(
+        "Of the workers beside the first operations, phases and steps are recorded: {}memory and the processor's counters are of the "
+        "first alone.",
+        onGpus ? "kernels, " : "");
+}
+
 }  // namespace stepscope

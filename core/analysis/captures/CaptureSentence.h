@@ -1,4 +1,5 @@
-// What a log says of captured steps: how many operations a step ran, and where most time went; and what captures of the slowest steps do not hold.
+// What a log says of captured steps: how many operations a step ran, and where most time went; and what captures of the slowest steps, and of workers
+// beside the first, do not hold.
 // Used by the window and the command line.
 #pragma once
 #include <string>
@@ -12,5 +13,7 @@ std::string captureSentence(const CaptureDone& capture);
 // How many of some captures were kept because their steps were slow (core/train/SlowestCapture.h): those hold operations alone.
 enum class SlowestSteps { None, Some, All };
 std::string slowestSentence(SlowestSteps among);  // empty for none
+// Of a run of several workers (core/train/workers/CapturesTogether.h). onGpus: the first one's kernels are there.
+std::string otherWorkersSentence(bool onGpus);
 
 }  // namespace stepscope

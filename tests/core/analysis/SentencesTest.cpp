@@ -46,6 +46,13 @@ TEST(CaptureSentence, SaysWhatIsNotRecordedOfTheSlowestSteps) {
     EXPECT_TRUE(slowestSentence(SlowestSteps::Some).starts_with("Some of these steps were kept as the slowest"));
 }
 
+TEST(CaptureSentence, SaysWhatIsNotRecordedOfWorkersBesideTheFirst) {
+    EXPECT_EQ(otherWorkersSentence(false),
+              "Of the workers beside the first operations, phases and steps are recorded: memory and the processor's "
+              "counters are of the first alone.");
+    EXPECT_NE(otherWorkersSentence(true).find("recorded: kernels, memory"), std::string::npos);
+}
+
 TEST(CaptureSentence, LeavesOutWhatNobodyKnows) {
     EXPECT_EQ(captureSentence(capturedSteps(7, 1, kUnknown)), "Step 7 is captured.");
     CaptureDone empty = capturedSteps(7, 1, 3);

@@ -30,9 +30,9 @@ using ToldSlices =
 
 struct KinetoRoundTrip : QueryFixture {
     // Exports session `from` and imports it again; the new session.
-    std::int64_t again(std::int64_t from = 1, ExportFormat format = ExportFormat::Kineto) {
+    std::int64_t again(std::int64_t from = 1, ExportFormat format = ExportFormat::Kineto, const OneRank& rank = {}) {
         const std::string file = folder.file(format == ExportFormat::Kineto ? "again.pt.trace.json" : "again.perfetto-trace");
-        const auto written = exportSession(path, from, file, format, Existing::Replace);
+        const auto written = exportSession(path, from, file, format, Existing::Replace, {}, rank);
         EXPECT_TRUE(written) << written.error().sentence;
         const auto back = importFiles({.database = path, .files = {file}, .name = {}, .progress = {}});
         EXPECT_TRUE(back) << back.error().sentence;
@@ -153,6 +153,115 @@ TEST_F(KinetoRoundTrip, WorkersAreWorkersAgainAndGetOtherRanksWhereTheirsAreTake
     EXPECT_EQ(both->notes.size(), 2u) << "one for each that says the rank of another";
 }
 
+TEST_F(KinetoRoundTrip, APerfettoTraceBringsWorkersBackAsWorkers) {
+    std::vector<Chunk> chunks = sharedStep(0);
+    for (const std::int64_t rank : {3, 25})  // the last one's process has no number there that the system could have
+        for (Chunk& chunk : sharedStep(rank)) chunks.push_back(std::move(chunk));
+    record(chunks);
+    const std::int64_t back = again(1, ExportFormat::Perfetto);
+    EXPECT_EQ(slicesOf(back), slicesOf(1));
+    EXPECT_EQ(allocationsOf(back), allocationsOf(1));
+    EXPECT_EQ(overviewOf(back), overviewOf(1));
+    const std::int64_t twice = again(back, ExportFormat::Perfetto);
+    EXPECT_EQ(slicesOf(twice), slicesOf(1)) << "and once more";
+    const std::string file = folder.file("again.perfetto-trace");
+    std::filesystem::copy_file(file, folder.file("more.perfetto-trace"));
+    const auto both = importFiles({.database = path, .files = {file, folder.file("more.perfetto-trace")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(both) << both.error().sentence;
+    std::set<std::int64_t> ranks;
+    for (const auto& [place, sums] : slicesOf(both->session)) ranks.insert(std::get<0>(place));
+    EXPECT_THAT(ranks, testing::ElementsAre(0, 1, 2, 3, 4, 25)) << "those of the second file have ranks of their own";
+}
+
+TEST_F(KinetoRoundTrip, KernelsCountersAndMemoryOfAPerfettoTraceAreThoseOfTheirWorker) {
+    std::vector<Chunk> chunks;
+    for (const std::int64_t rank : {0, 1}) {
+        SliceBlock host{.thread = {.process = 10, .thread = 11, .name = "trainer", .lane = 1 + rank, .rank = rank}};
+        host.strings = {"", "operation of " + std::to_string(rank), "cudaLaunchKernel"};
+        host.slices = {{.start = 1000 + rank, .duration = 900, .name = 1, .step = 5},
+                       {.start = 1500, .duration = 20, .name = 2, .depth = 1, .kind = SliceKind::Runtime, .step = 5, .correlation = 7}};
+        SliceBlock stream{.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = 1007 + rank, .device = 0, .rank = rank}};
+        stream.strings = {"", "gemm"};
+        stream.slices = {{.start = 1600, .duration = 100, .name = 1, .kind = SliceKind::Kernel, .step = 5, .correlation = 7}};
+        SampleBlock counter{.lane = 2000 + rank, .device = 0, .rank = rank, .series = {{}, {"power", "W"}}};
+        counter.samples = {{1500, 1, 50.0 + static_cast<double>(rank)}};
+        AllocationBlock memory{.lane = 3000 + rank, .rank = rank};
+        memory.allocations = {{.at = 1550, .address = 64, .bytes = 512 + rank, .device = 0}};
+        for (Chunk chunk : {encodeSlices(host), encodeSlices(stream), encodeSamples(counter), encodeAllocations(memory)})
+            chunks.push_back(std::move(chunk));
+    }
+    record(chunks);
+    const std::int64_t back = again(1, ExportFormat::Perfetto);
+    const auto told = [&](const char* sql) {
+        const auto rows = run(sql, {}, back);
+        return rows ? asText(*rows) : rows.error().sentence;
+    };
+    EXPECT_EQ(told("SELECT kernel.rank, device, stream, op.name FROM kernel JOIN runtime ON runtime.correlation = kernel.correlation AND "
+                   "runtime.rank = kernel.rank JOIN op ON op.rank = runtime.rank AND op.start_ns <= runtime.start_ns AND op.end_ns >= "
+                   "runtime.end_ns ORDER BY 1"),
+              "0|0|7|operation of 0\n1|0|7|operation of 1\n");
+    EXPECT_EQ(told("SELECT DISTINCT process, rank FROM op ORDER BY 2"), "10|0\n10|1\n") << "each with the number that it had";
+    EXPECT_EQ(told("SELECT rank, name, value FROM sample ORDER BY 1"), "0|power|50r\n1|power|51r\n");
+    EXPECT_EQ(told("SELECT rank, bytes, device FROM alloc ORDER BY 1"), "0|512|0\n1|513|0\n");
+}
+
+TEST_F(KinetoRoundTrip, OneWorkerIsExportedAloneAsItsOwnProfilerWouldHave) {
+    std::vector<Chunk> chunks = sharedStep(0);
+    for (Chunk& chunk : sharedStep(3)) chunks.push_back(std::move(chunk));
+    record(chunks);
+    ToldSlices wanted;
+    for (const auto& [place, sums] : slicesOf(1))
+        if (std::get<0>(place) == 3) wanted[place] = sums;
+    ASSERT_FALSE(wanted.empty());
+    for (const ExportFormat format : {ExportFormat::Kineto, ExportFormat::Perfetto}) {
+        const std::int64_t back = again(1, format, 3);
+        EXPECT_EQ(slicesOf(back), wanted) << infoOf(format).word << ": its rank comes back too";
+        EXPECT_THAT(allocationsOf(back), testing::StartsWith("3 515 weights of ")) << infoOf(format).word;
+        EXPECT_THAT(allocationsOf(back), testing::Not(testing::HasSubstr("0 512 weights"))) << infoOf(format).word;
+    }
+    const auto trace = nlohmann::json::parse(contentOf(folder.file("again.pt.trace.json")));
+    EXPECT_EQ(trace["distributedInfo"]["rank"], 3) << "HTA takes a file for the rank that it says";
+    EXPECT_GE(trace["distributedInfo"]["world_size"], 2);
+    EXPECT_FALSE(trace.contains("stepscopeRanks"));
+    for (const auto& row : trace["traceEvents"]) {
+        EXPECT_EQ(row["pid"], 100) << row;
+    }
+    const std::string pickle = folder.file("x.pickle");
+    ASSERT_TRUE(exportSession(path, 1, pickle, ExportFormat::MemorySnapshot, Existing::Replace, {}, 3));
+    const auto snapshot = pickleRead(contentOf(pickle));
+    ASSERT_EQ(snapshot["device_traces"].size(), 1u);
+    EXPECT_EQ(snapshot["device_traces"][0][0]["size"], 515);
+    const std::string none = folder.file("refused.json");
+    const auto refusal = [&](ExportFormat format, std::int64_t rank) {
+        const auto written = exportSession(path, 1, none, format, Existing::Replace, {}, rank);
+        return written ? std::string() : written.error().sentence;
+    };
+    for (const ExportFormat format : {ExportFormat::Kineto, ExportFormat::Perfetto, ExportFormat::MemorySnapshot})
+        EXPECT_EQ(refusal(format, 2), "Session 1 has captured nothing of rank 2; it has ranks 0, 3.");
+    EXPECT_THAT(refusal(ExportFormat::CsvLong, 0), testing::HasSubstr("--rank is of what was captured"));
+    EXPECT_FALSE(std::filesystem::exists(none));
+}
+
+TEST_F(KinetoRoundTrip, OneOfSeveralImportedTracesSaysWhatItsOwnFileSaid) {
+    const auto file = [&](const char* name, int rank) {
+        writeFile(folder.file(name),
+                  fmt::format(R"({{"deviceProperties": [{{"id": 0, "name": "GPU of {0}"}}], "distributedInfo": {{"backend": "nccl", "rank": {0}, )"
+                              R"("world_size": 8}}, "traceEvents": [{{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2, "ts": 1, )"
+                              R"("dur": 2, "args": {{"External id": 1}}}}]}})",
+                              rank));
+        return folder.file(name);
+    };
+    const auto both = importFiles({.database = path, .files = {file("four.json", 4), file("six.json", 6)}, .name = {}, .progress = {}});
+    ASSERT_TRUE(both) << both.error().sentence;
+    const auto exported = [&](const OneRank& rank) {
+        EXPECT_TRUE(exportSession(path, both->session, folder.file("out.json"), ExportFormat::Kineto, Existing::Replace, {}, rank));
+        return nlohmann::json::parse(contentOf(folder.file("out.json")));
+    };
+    EXPECT_EQ(exported(6)["distributedInfo"], nlohmann::json({{"backend", "nccl"}, {"rank", 6}, {"world_size", 8}}));
+    EXPECT_EQ(exported(6)["deviceProperties"][0]["name"], "GPU of 6");
+    EXPECT_EQ(exported({})["distributedInfo"]["rank"], 4) << "all of them together as the first";
+}
+
 TEST_F(KinetoRoundTrip, SaysWhatAnOperationComputesAndMovesOnceHoweverOftenItComesIn) {
     auto chunks = everything();
     SliceBlock python{.thread = {.process = 10, .thread = 11, .number = 1, .name = "trainer"}, .strings = {"", "train.py(3): step"}};
@@ -188,6 +297,23 @@ TEST_F(KinetoRoundTrip, CallsOfWorkersThatAreAtDifferentStepsBelongToTheirOwn) {
     const auto steps = run("SELECT rank, step FROM runtime ORDER BY rank", {}, back);
     ASSERT_TRUE(steps) << steps.error().sentence;
     EXPECT_EQ(asText(*steps), "0|5\n1|6\n");
+}
+
+TEST_F(KinetoRoundTrip, CountersKeepTheirUnits) {
+    auto chunks = everything();
+    SampleBlock more{.lane = 9, .process = 10, .name = "python", .series = {{}, {"clock", "Hz"}, {"length", ""}, {"unclear", "W"}}};
+    more.samples = {{1300, 1, 2e9}, {1300, 2, 4}, {1300, 3, 5}};
+    SampleBlock other{.lane = 10, .process = 11, .name = "python", .series = {{}, {"unclear", "J"}}, .samples = {{1300, 1, 6}}};
+    chunks.push_back(encodeSamples(more));
+    chunks.push_back(encodeSamples(other));
+    record(chunks);
+    const std::int64_t back = again();
+    for (int round = 0; round < 2; ++round) {
+        const auto told = run("SELECT DISTINCT name, unit FROM sample ORDER BY name", {}, round == 0 ? back : again(back));
+        ASSERT_TRUE(told) << told.error().sentence;
+        EXPECT_EQ(asText(*told), "clock|Hz\nlength|NULL\npower|W\nunclear|NULL\n") << "the last one is in two units in one trace";
+    }
+    EXPECT_EQ(text("SELECT DISTINCT unit FROM sample WHERE name = 'power'"), "W\n");
 }
 
 TEST_F(KinetoRoundTrip, SumsOfAProcessorsCountersAreNoCurves) {

@@ -208,6 +208,25 @@ TEST_F(KinetoRowsOf, ABackwardFunctionIsJoinedWithTheThreadOfItsForwardOperation
     EXPECT_EQ(ends[0]["id"], begins[0]["id"]);
 }
 
+TEST_F(KinetoRowsOf, AForwardOperationThatBeginsAtZeroHasItsArrowToo) {
+    SliceThread autograd = onHost();
+    autograd.thread = 12;
+    autograd.number = 2;
+    const auto backward = [](std::int64_t start, std::int64_t sequence, SliceKind kind = SliceKind::Backward) {
+        return Slice{.start = start, .duration = 5, .name = 1, .kind = kind, .sequence = sequence, .forwardThread = 1};
+    };
+    // Of the last nobody saw the forward operation; and the step of autograd's engine that a function lies in has no arrow.
+    blocks = {blockOf(onHost(), {{.start = 0, .duration = 50, .name = 1, .sequence = 4}, {.start = 60, .duration = 20, .name = 1, .sequence = 6}}),
+              blockOf(autograd, {backward(300, 4, SliceKind::Operation), backward(301, 4), backward(400, 5)})};
+    const RowJson all = written();
+    const auto begins = ofPhase(all, "s"), ends = ofPhase(all, "f");
+    ASSERT_EQ(begins.size(), 1U);
+    ASSERT_EQ(ends.size(), 1U);
+    EXPECT_EQ(begins[0]["ts"], 0.0);
+    EXPECT_EQ(begins[0]["tid"], 11);
+    EXPECT_EQ(ends[0]["ts"], 0.301);
+}
+
 TEST_F(KinetoRowsOf, WorkersOfOneNumberStayApart) {
     for (const std::int64_t rank : {0, 1, 3}) {
         blocks.push_back(blockOf(onHost(rank), {{.start = 1, .duration = 2, .name = 1, .kind = SliceKind::Runtime, .correlation = 5}}));

@@ -342,6 +342,21 @@ TEST_F(PerfettoPacketsOf, AllocationsAreThemselvesAndTotalsWhereThoseAreKnown) {
     EXPECT_EQ(trace.tracks.at(themselves[3].track), "allocations of the host");
 }
 
+TEST_F(PerfettoPacketsOf, CountersAndMemoryOfWorkersHaveTheirRankInTheirNames) {
+    for (const std::int64_t rank : {0, 2}) {
+        SampleBlock counter{.lane = 1 + rank, .rank = rank, .series = {{}, {"power", "W"}}, .samples = {{10, 1, 1.5}}};
+        samples.push_back(counter);
+        AllocationBlock memory{.lane = 10 + rank, .rank = rank};
+        memory.allocations = {{.at = 1, .bytes = 64, .device = 0, .totalAllocated = 64}};
+        allocations.push_back(memory);
+    }
+    const PerfettoRead trace = read();
+    std::set<std::string> names;
+    for (const auto& [track, name] : trace.tracks) names.insert(name);
+    EXPECT_THAT(names, ElementsAre("allocations of GPU 0", "allocations of GPU 0 (rank 2)", "memory allocated of GPU 0",
+                                   "memory allocated of GPU 0 (rank 2)", "power", "power (rank 2)"));
+}
+
 TEST_F(PerfettoPacketsOf, ALaneThatComesAgainLaterIsEndedBetween) {
     blocks = {packetBlock(ofHost(), {{.start = 1, .duration = 1000, .name = 1}}), packetBlock(ofStream(), {{.start = 5, .duration = 9, .name = 2}}),
               packetBlock(ofHost(), {{.start = 2000, .duration = 9, .name = 1}})};

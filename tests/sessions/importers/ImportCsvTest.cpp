@@ -218,7 +218,7 @@ TEST_F(ImportCsv, ALastRowThatIsNotWholeIsLeftOut) {
     const auto done = run("x.csv", "step,lr,loss\n1,1,3\n2,1");
     ASSERT_TRUE(done) << done.error().sentence;
     EXPECT_EQ(done->steps, 1);
-    EXPECT_EQ(done->reasons.at("a last row that is not whole"), 1);
+    EXPECT_EQ(done->reasons.at("a last row that is not whole, at byte 19"), 1);
 }
 
 TEST_F(ImportCsv, ValuesThatNoLogHasAreSkippedWithTheReason) {

@@ -89,7 +89,10 @@ struct SessionsFile : testing::Test {
 };
 
 TEST_F(SessionsFile, EverySessionComesWithAllThatIsStoredOfIt) {
-    const auto kinds = record(named("all kinds", 1'700'000'000'000), oneOfEachKind(), 3);
+    auto ofEachKind = oneOfEachKind();
+    for (Event& event : ofEachKind)
+        if (auto* row = std::get_if<StudyRow>(&event)) row->keptSession = 0;  // has another number here
+    const auto kinds = record(named("all kinds", 1'700'000'000'000), ofEachKind, 3);
     const auto many = record(named("many steps", 1'700'000'100'000), steps(25'000));
     ASSERT_TRUE(annotateSession(there, many, "a note", {"tag"}));
     const auto summary = import();
@@ -173,6 +176,41 @@ TEST_F(SessionsFile, ALadderThatGoesOnWithAnotherNamesItByTheNumberThatItHasHere
         if (one.name == "later") {
             EXPECT_EQ(reader->info(one.id).value().goesOnWith, byName.at("begun").id);
         }
+}
+
+TEST_F(SessionsFile, ARungThatAnotherSessionMeasuredNamesItByTheNumberThatItHasHere) {
+    ASSERT_TRUE(Recorder::open({.path = here}, named("own", 1'600'000'000'000)).value()->finish());
+    const auto begun = record(named("begun", 1'700'000'000'000), steps(5));
+    const auto rung = [](std::int64_t row, std::int64_t kept, const std::string& versions, const std::string& why) {
+        StudyRow one;
+        one.at = {row + 1};
+        one.row = row;
+        one.role = study::kRung;
+        one.state = study::kMeasured;
+        one.name = "rung " + std::to_string(row);
+        one.keptSession = kept;
+        one.keptVersions = versions;
+        one.why = why;
+        return one;
+    };
+    record(named("gone on with", 1'700'000'100'000), {rung(0, begun, "Stepscope 0.0.9", ""), rung(1, 0, "", "Its own."), rung(2, 17, "", ""),
+                                                      rung(3, 18, "Stepscope 0.0.9", "Too few pairs.")});
+    const auto summary = import();
+    ASSERT_TRUE(summary) << summary.error().sentence;
+    std::map<std::string, std::int64_t> byName;
+    for (const SessionSummary& one : listed(here)) byName[one.name] = one.id;
+    ASSERT_NE(byName.at("begun"), begun);
+    std::vector<StudyRow> rows;
+    for (const Event& event : storedEvents(here, byName.at("gone on with")))
+        if (const auto* row = std::get_if<StudyRow>(&event)) rows.push_back(*row);
+    ASSERT_EQ(rows.size(), 4U);
+    EXPECT_EQ(rows[0].keptSession, byName.at("begun"));
+    EXPECT_EQ(rows[0].keptVersions, "Stepscope 0.0.9");
+    EXPECT_EQ(rows[1].keptSession, 0);
+    EXPECT_EQ(rows[1].why, "Its own.");
+    EXPECT_EQ(rows[2].keptSession, 0) << "17 is another session here, or none";
+    EXPECT_EQ(rows[2].why, "Measured in session 17 of another file.");
+    EXPECT_EQ(rows[3].why, "Measured in session 18 of another file by another version (Stepscope 0.0.9). Too few pairs.");
 }
 
 TEST_F(SessionsFile, OneThatIsBeingRecordedThereIsLeftOut) {

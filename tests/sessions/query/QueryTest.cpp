@@ -192,6 +192,20 @@ TEST_F(SessionQueries, CountAnImportedLaunchOnceThoughTheDriverTellsItToo) {
     EXPECT_EQ(asText(*delays), "gemm|1|30r|30r\ntriton|1|20r|20r\n");
 }
 
+TEST_F(SessionQueries, SayOfCopiesAndMemsetsTooHowLongAfterTheirLaunchTheyBegin) {
+    SliceBlock calls{.thread = {.process = 1, .thread = 2, .lane = 1}, .strings = {"", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemsetAsync"}};
+    calls.slices = {{.start = 1000, .duration = 10, .name = 1, .kind = SliceKind::Runtime, .correlation = 1},
+                    {.start = 2000, .duration = 10, .name = 2, .kind = SliceKind::Runtime, .correlation = 2},
+                    {.start = 3000, .duration = 10, .name = 3, .kind = SliceKind::Runtime, .correlation = 3}};
+    SliceBlock stream{.thread = {.thread = 7, .lane = 1007, .device = 0}, .strings = {"", "gemm", "Memcpy HtoD", "Memset (Device)", "Stream Sync"}};
+    stream.slices = {{.start = 6000, .duration = 10, .name = 1, .kind = SliceKind::Kernel, .correlation = 1},
+                     {.start = 9000, .duration = 10, .name = 2, .kind = SliceKind::Memcpy, .correlation = 2},
+                     {.start = 12'000, .duration = 10, .name = 3, .kind = SliceKind::Memset, .correlation = 3},
+                     {.start = 13'000, .duration = 10, .name = 4, .kind = SliceKind::Synchronisation, .correlation = 3}};
+    record({encodeSlices(calls), encodeSlices(stream)});
+    EXPECT_EQ(text(savedQuery("launch-delay")->sql), "Memset (Device)|1|9r|9r\nMemcpy HtoD|1|7r|7r\ngemm|1|5r|5r\n") << "a wait is no work";
+}
+
 TEST_F(SessionQueries, SayOfAKernelHowItWasLaunchedForMostOfItsTime) {
     SliceBlock stream{.thread = {.process = 0, .thread = 7, .lane = 1007, .device = 0}, .strings = {"", "gemm"}};
     stream.arguments = {{}, {.grid = {12544, 1, 1}, .block = {64, 1, 1}}, {.grid = {50176, 1, 1}, .block = {128, 1, 1}}};

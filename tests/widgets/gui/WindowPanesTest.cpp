@@ -2,6 +2,7 @@
 // range and the selection, folded, dragged, and pictures of them in the sizes and themes that people have.
 #include <gtest/gtest.h>
 
+#include <QComboBox>
 #include <QFile>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -141,6 +142,13 @@ TEST_F(WindowPanesTest, FollowTheRangeAndTheSelectionOfALiveCapture) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return panes().view().range.startsWith("what is seen"); }, 5000));
     view().fit();
     ASSERT_TRUE(QTest::qWaitFor([&] { return panes().view().range.startsWith("all of it"); }, 5000));
+    // The flame graph is turned for who draws it bottom-up, and then it is read once more.
+    EXPECT_TRUE(panes().view().panes->turned.empty());
+    panes().showTab(PaneStrip::Flame);
+    panes().flame().order()->setCurrentIndex(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !panes().view().panes->turned.empty(); }, 5000));
+    EXPECT_FALSE(panes().flame().flame().boxes().empty());
+    panes().flame().order()->setCurrentIndex(0);
     everyPane("panes");
     EXPECT_TRUE(panes().layers().asText().contains("layer 1")) << panes().layers().asText().toStdString();
     EXPECT_TRUE(panes().kernels().asText().contains("no GPU in it"));

@@ -15,6 +15,7 @@
 
 #include "WindowFixture.h"
 #include "core/events/Event.h"
+#include "sessions/importers/Import.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -229,6 +230,33 @@ TEST_F(WindowSessionsTest, ExportsASessionAsCsv) {
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
     EXPECT_TRUE(file.readLine().startsWith("run,step,time,metric,value"));
+}
+
+TEST_F(WindowSessionsTest, ATraceOfSeveralWorkersSaysHowToHaveOneAlone) {
+    std::vector<std::string> files;
+    for (const int rank : {0, 1}) {
+        QFile file(folder.filePath(QString("rank%1.json").arg(rank)));
+        ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(
+            QString(R"({"distributedInfo": {"rank": %1}, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2, )"
+                    R"("ts": 1, "dur": 2, "args": {"External id": 1}}]})")
+                .arg(rank)
+                .toUtf8());
+        files.push_back(file.fileName().toStdString());
+    }
+    ASSERT_TRUE(importFiles({.database = options.database.toStdString(), .files = files, .name = {}, .progress = {}}));
+    open();
+    const auto logged = [&](const QString& end) {
+        const auto& log = place->stage().shown().log();
+        for (int i = 0; i < log.rowCount(); ++i)
+            if (log.index(i, 0).data(LogModel::SentenceRole).toString().contains(end)) return true;
+        return false;
+    };
+    Q_EMIT window().sessions().exportRequested(1, folder.filePath("all.json"), "kineto");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return logged("all.json. It has ranks 0, 1"); }, 5000));
+    Q_EMIT window().sessions().exportRequested(1, folder.filePath("all.perfetto-trace"), "perfetto");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return logged("all.perfetto-trace."); }, 5000));
+    EXPECT_FALSE(logged("all.perfetto-trace. It has ranks")) << "its readers know several";
 }
 
 TEST_F(WindowSessionsTest, AnExportCanBeStopped) {

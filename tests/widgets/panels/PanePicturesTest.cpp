@@ -112,6 +112,27 @@ TEST(PanePictures, BottomUpShowsWhatTheReaderTurned) {
     EXPECT_TRUE(pane.asText().contains("by the reader")) << pane.asText().toStdString();
 }
 
+TEST(PanePictures, AFlameGraphThatNobodyTurnedIsAskedForOnceItIsDrawnBottomUp) {
+    PanesView view = paneView(true);
+    RangePanes panes = *view.panes;
+    panes.turned = FlameTree();
+    view.panes = std::make_shared<const RangePanes>(std::move(panes));
+    FlamePane pane;
+    QSignalSpy asked(&pane, &FlamePane::turnWanted);
+    pane.resize(900, 300);
+    pane.setView(view);
+    pane.show();
+    pane.order()->setCurrentIndex(2);
+    EXPECT_EQ(asked.count(), 0) << "neither of these is turned";
+    EXPECT_FALSE(pane.flame().boxes().empty());
+    pane.order()->setCurrentIndex(1);
+    EXPECT_EQ(asked.count(), 1);
+    EXPECT_TRUE(pane.flame().boxes().empty()) << "until it is there";
+    pane.setView(paneView(true));
+    EXPECT_EQ(asked.count(), 1);
+    EXPECT_FALSE(pane.flame().boxes().empty());
+}
+
 TEST(PanePictures, LayersOfACaptureWithoutAGpuAreThoseOfOperationsWhateverWasChosenBefore) {
     LayersPane pane;
     pane.setView(paneView(true));

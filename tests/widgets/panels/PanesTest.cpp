@@ -8,6 +8,7 @@
 #include <QTableView>
 #include <QTest>
 #include <QToolButton>
+#include <array>
 
 #include "PanesFixture.h"
 #include "widgets/panels/ElidedLabel.h"
@@ -143,6 +144,25 @@ TEST(Panes, SayWhatIsNotRecordedOfStepsThatWereKeptAsTheSlowest) {
     view.slowest.clear();
     memory.setView(view);
     EXPECT_FALSE(memory.table().sentence().contains("slowest"));
+}
+
+TEST(Panes, SayWhatIsNotRecordedOfWorkersBesideTheFirst) {
+    PanesView view = paneView(true);
+    view.others = "Of the others kernels are not recorded.";
+    OverviewPane overview;
+    KernelsPane kernels;
+    IdlePane idle;
+    OperationsPane operations;
+    const std::array<Pane*, 4> all{&overview, &kernels, &idle, &operations};
+    for (Pane* pane : all) {
+        pane->setView(view);
+        EXPECT_TRUE(pane->asText().contains(view.others)) << pane->asText().toStdString();
+    }
+    view.others.clear();
+    for (Pane* pane : all) {
+        pane->setView(view);
+        EXPECT_FALSE(pane->asText().contains("recorded")) << pane->asText().toStdString();
+    }
 }
 
 TEST(Panes, IdleTellsWhatEachStreamWaitedFor) {

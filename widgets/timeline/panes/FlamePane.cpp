@@ -57,11 +57,16 @@ void FlamePane::setView(const PanesView& view) {
     showTree();
 }
 
+bool FlamePane::drawsTurned() const {
+    return m_choice->currentIndex() == BottomUp;
+}
+
 void FlamePane::showTree() {
     const int choice = m_choice->currentIndex();
-    const FlameTree* tree = !m_panes ? nullptr : choice == BottomUp ? &m_panes->turned : &m_panes->flame;
+    const FlameTree* tree = !m_panes ? nullptr : drawsTurned() ? &m_panes->turned : &m_panes->flame;
     m_flame->setTree(tree, choice == TopDown ? FlameOrder::Time : FlameOrder::Heaviest);
     showState();
+    if (m_panes && drawsTurned() && m_panes->turned.empty() && !m_panes->flame.empty()) Q_EMIT turnWanted();
 }
 
 void FlamePane::showState() {

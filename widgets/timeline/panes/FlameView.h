@@ -81,6 +81,10 @@ public:
     FlameView& flame() { return *m_flame; }
     QComboBox* order() const { return m_choice; }
     QLineEdit* search() const { return m_search; }
+    bool drawsTurned() const;  // bottom-up
+
+Q_SIGNALS:
+    void turnWanted();  // it is to be drawn bottom-up, and nobody has turned what it shows (RangePanes::turnFlame)
 
 private:
     void showTree();

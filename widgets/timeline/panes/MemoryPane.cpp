@@ -215,7 +215,7 @@ void MemoryPane::showDevice() {
         text += QString(" · the largest %1 of %2 pieces").arg(paneCount(static_cast<qint64>(memory->pieces.size())), paneCount(memory->alivePieces));
     if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
     if (missing > 0) text += QString(" · ") + memoryMissing(missing);
-    if (!m_view.slowest.isEmpty()) text += QString(" · ") + m_view.slowest;
+    text += notRecorded(m_view);
     m_table->setSentence(
         text,
         "The rows are what was alive when most memory was in use, of what was recorded as taken. Predicted is what the settings that the "

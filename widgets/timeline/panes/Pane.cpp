@@ -57,6 +57,13 @@ QString paneTip(const QString& text) {
     return "<qt>" + some.toHtmlEscaped().replace("::", "::\u200b").replace(',', ",\u200b").replace('\n', "<br>") + "</qt>";
 }
 
+QString notRecorded(const PanesView& view) {
+    QString text;
+    for (const QString& sentence : {view.slowest, view.others})
+        if (!sentence.isEmpty()) text += " · " + sentence;
+    return text;
+}
+
 QString tooManySlices(const RangePanes& panes) {
     return QString(
                "%1 slices begin in this range, more than the %2 that are read one by one: zoom in, or select a shorter range with Shift and drag.")

@@ -24,6 +24,7 @@ struct PanesView {
     QString counterNote{};                    // why there are none, or what they cost
     QString slowest{};                        // of steps that were kept as the slowest: what is not recorded of them; empty: none are in the range
     bool onlySlowest = false;                 //   nothing else is in the range
+    QString others{};                         // of a run of several workers: what is not recorded of those beside the first
     Roof roof{};                              // of what the operations and kernels ran on; said by what the session is
     // What the settings that the run began with were predicted to hold at the worst moment of a step, by kind; empty: nothing was predicted.
     std::map<std::string, std::int64_t> predictedMemory{};
@@ -61,6 +62,8 @@ QString paneCount(std::int64_t count);
 QString panePercent(double share);  // 0..1; below 0: unknown
 // As a tool tip: lines that are too long wrap, names of kernels after their parts too.
 QString paneTip(const QString& text);
+// What is not recorded of what is seen, behind the sentence of a pane; empty: nothing is known to be missing.
+QString notRecorded(const PanesView& view);
 // Why something has no place here: of captures that are too large to be read slice by slice.
 QString tooManySlices(const RangePanes& panes);
 

@@ -166,8 +166,9 @@ void IdlePane::setView(const PanesView& view) {
                                             : QString("Nothing waits here that is told apart: this capture has no GPU in it. What the CPU's threads "
                                                       "spent waiting is part of “host and waiting” under Overview."));
     else
-        m_table->setSentence(QString("%1: streams are idle %2 of the time between their first and last work")
-                                 .arg(view.range, panePercent(span > 0 ? 1 - static_cast<double>(busy) / static_cast<double>(span) : 0)),
+        m_table->setSentence(QString("%1: streams are idle %2 of the time between their first and last work%3")
+                                 .arg(view.range, panePercent(span > 0 ? 1 - static_cast<double>(busy) / static_cast<double>(span) : 0),
+                                      view.others.isEmpty() ? QString() : " · " + view.others),
                              panes->folded ? tooManySlices(*panes)
                                            : QString("Host wait: %1. Kernel wait: %2. Other: %3. The definitions are those of HolisticTraceAnalysis.")
                                                  .arg(kHostWait, kKernelWait, kOtherIdle));
@@ -274,6 +275,7 @@ void OverviewPane::setView(const PanesView& view) {
     if (panes)
         for (const PaneDevice& device : panes->gpus)
             if (const QString facts = deviceFacts(*panes, device); !facts.isEmpty()) sentence += " · " + facts;
+    if (panes && panes->devices && !view.others.isEmpty()) sentence += " · " + view.others;  // their steps look as if they had no GPU
     if (reached) more += QString("\n") + kMfu;
     if (reached && reached->peak <= 0) more += QString(" Here it is not measured: %1.").arg(paneText(reached->source));
     m_notes.clear();

@@ -172,8 +172,7 @@ void OperationsPane::setView(const PanesView& view) {
         m_table->setSentence(QString("%1 calls of operations in %2%3%4%5%6")
                                  .arg(paneCount(m_panes->totals.operations), view.range, notKept(*m_panes),
                                       m_panes->nestedEach ? " · in Total calls within calls of the same name count each" : "",
-                                      view.counterNote.isEmpty() ? "" : " · " + view.counterNote,
-                                      sumsNotKept(view.counters) + (view.slowest.isEmpty() ? QString() : " · " + view.slowest)),
+                                      view.counterNote.isEmpty() ? "" : " · " + view.counterNote, sumsNotKept(view.counters) + notRecorded(view)),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }
@@ -261,8 +260,9 @@ void KernelsPane::setView(const PanesView& view) {
     else if (rows.empty())
         m_table->setSentence(noKernelsSentence(view));
     else
-        m_table->setSentence(QString("%1 kernels and copies, %2, in %3%4")
-                                 .arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range, notKept(*m_panes)),
+        m_table->setSentence(QString("%1 kernels and copies, %2, in %3%4%5")
+                                 .arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range, notKept(*m_panes),
+                                      view.others.isEmpty() ? QString() : " · " + view.others),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }
