@@ -57,6 +57,7 @@ public:
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
         if (const Status once = onlyOnce(); request.workers.alone() && !once) return once.error();
+        if (!request.engineTakenUp.empty()) return startTakenUpRun(std::move(request), m_registry, sink);
         // What lies on another machine is looked at there.
         if (!request.resume.empty() && !request.engineElsewhere) {
             auto place = resolveCheckpoint(request);

@@ -35,10 +35,10 @@ bool keepsOneAtEnd(const RunConfig& config) {
     return config.checkpointAtEnd == "on" && config.schedule != "range-test";
 }
 
-CheckpointsOnDisk onDisk(const RunConfig& config, const TrainState& state, const std::string& folder) {
+CheckpointsOnDisk onDisk(const RunConfig& config, std::int64_t parameters, std::int64_t updates, const std::string& folder) {
     CheckpointsOnDisk found;
-    found.plan = planCheckpoints(state.updates, config.steps, config.checkpointEvery, keepsOneAtEnd(config), config.keep, config.keepsBest());
-    found.each = checkpointBytes(state.layout.size());
+    found.plan = planCheckpoints(updates, config.steps, config.checkpointEvery, keepsOneAtEnd(config), config.keep, config.keepsBest());
+    found.each = checkpointBytes(parameters);
     found.all = static_cast<double>(found.each) * static_cast<double>(found.plan.kept);
     found.free = freeAt(folder);
     return found;
@@ -51,7 +51,7 @@ PlannedCheckpoints plannedCheckpoints(const RunConfig& config, const TrainState&
         if (!keepsOneAtEnd(config)) return {};
         return {"This run is not recorded, so it has no place for a checkpoint: its weights are gone when it ends.", false};
     }
-    const CheckpointsOnDisk found = onDisk(config, state, folder);
+    const CheckpointsOnDisk found = onDisk(config, state.layout.size(), state.updates, folder);
     const CheckpointPlan& plan = found.plan;
     if (plan.written == 0) return {};
     PlannedCheckpoints told;
@@ -65,7 +65,11 @@ PlannedCheckpoints plannedCheckpoints(const RunConfig& config, const TrainState&
 }
 
 Status checkPlannedCheckpoints(const RunConfig& config, const TrainState& state, const std::string& folder) {
-    const CheckpointsOnDisk found = onDisk(config, state, folder);
+    return checkPlannedCheckpoints(config, state.layout.size(), state.updates, folder);
+}
+
+Status checkPlannedCheckpoints(const RunConfig& config, std::int64_t parameters, std::int64_t updates, const std::string& folder) {
+    const CheckpointsOnDisk found = onDisk(config, parameters, updates, folder);
     if (found.plan.written == 0 || found.fit()) return {};
     const std::int64_t best = config.keepsBest() ? 1 : 0, room = found.free / found.each - best;
     const std::string fewer = room >= 1 ? fmt::format("set keep={} or less", std::min<std::int64_t>(room, 1'000'000))

@@ -58,7 +58,11 @@ struct RunRequest {
     std::string workerProgram{};
     // Not empty: the run is trained by a process of its own, started with these words (engine/EngineRun.h). The session is kept by this process.
     std::vector<std::string> engine{};
-    bool engineElsewhere = false;                  // on another machine: its checkpoints lie there
+    bool engineElsewhere = false;  // on another machine: its checkpoints lie there
+    // Not empty: nothing is begun. The line to the engine of this name, which outlives it and trains already, is taken up, and that session here,
+    // left behind by a window that was killed, goes on with what the engine says (engine/SessionOfEngine.h).
+    std::string engineTakenUp{};
+    std::int64_t sessionTakenUp = 0;
     std::chrono::milliseconds enginePause{1'000};  // before a line that broke is tried again; then twice as long each time, up to half a minute
     // After Stop: how long nothing may come from it before it is ended. Samples of the device come twice a second, however long a step takes.
     std::chrono::milliseconds engineSilence{30'000};

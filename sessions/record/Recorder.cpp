@@ -65,6 +65,8 @@ public:
         m_writer.emplace(*m_connection, session);
         m_chunks.emplace(*m_connection, session);
         if (m_options.goesOn) m_chunkBytes = captureBytesOf(*m_connection, session);
+        // What is missing may have happened at the same moments as what is there.
+        if (m_options.goesOn && m_options.goesOn->all) m_nextSequence = behindAllSequences(*m_connection, session);
         m_checkpointer.emplace(m_options.path, *m_connection);
         if (m_options.durable) {
             m_sync.emplace(m_options.path, m_options.onNotDurable);
@@ -255,7 +257,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Options options, const SessionI
         auto lock = SessionLock::take(options.path, session);
         if (!lock) return lock.error();
         Result<TimeNs> until = TimeNs{};
-        if (before) until = takeUpSession(**connection, options.path, session, before->checkpoint);
+        if (before) until = takeUpSession(**connection, options.path, session, *before);
         if (!until) return until.error();
         auto checkpoints = stepscope::checkpointFolder(**connection, options.path, session);
         if (!checkpoints) return checkpoints.error();

@@ -24,6 +24,7 @@ public:
     struct GoneOn {
         std::int64_t session = 0;
         std::string checkpoint;  // from which; what came after it is made again, so its rows go. Empty: from its beginning
+        bool all = false;        // nothing is made again: what trains it has gone on, and tells what is missing. All that is stored stays
     };
     struct Options {
         std::string path;  // database

@@ -47,18 +47,11 @@ std::int64_t latestIn(SQLite::Database& database, const std::string& table, std:
 }
 
 template <class... Events>
-std::int64_t latestOf(SQLite::Database& database, std::int64_t session, const std::tuple<Events...>*) {
-    return std::max({latestIn(database, Table<Events>::name, session)...});
+std::int64_t latestOf(SQLite::Database& database, std::int64_t session, const std::tuple<Events...>*, const char* column = "at_ns") {
+    return std::max({latestIn(database, Table<Events>::name, session, column)...});
 }
 
-}  // namespace
-
-Result<TimeNs> takeUpSession(SQLite::Database& database, const std::string& path, std::int64_t session, const std::string& checkpoint) {
-    SQLite::Statement known(database, "SELECT 1 FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
-    known.bind(1, session);
-    if (!known.executeStep()) return noSuchSession(path, session);
-    const std::int64_t latest =
-        std::max(latestOf(database, session, static_cast<const StoredEvents*>(nullptr)), latestIn(database, "chunk_lanes", session, "end_ns"));
+void removeWhatIsMadeAgain(SQLite::Database& database, std::int64_t session, const std::string& checkpoint) {
     const std::int64_t moment = momentOf(database, session, checkpoint);
     for (const char* table : kMadeAgain) {
         SQLite::Statement remove(database, fmt::format("DELETE FROM {} WHERE session = ? AND at_ns > ?", table));
@@ -77,6 +70,17 @@ Result<TimeNs> takeUpSession(SQLite::Database& database, const std::string& path
     cutWorkerTimes(database, session, moment);
     // What a capture had observed that a kill cut short is nobody's, and would count to the next one.
     removeCaptureBlocks(database, session, lastCapture(database, session), std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+Result<TimeNs> takeUpSession(SQLite::Database& database, const std::string& path, std::int64_t session, const Recorder::GoneOn& before) {
+    SQLite::Statement known(database, "SELECT 1 FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+    known.bind(1, session);
+    if (!known.executeStep()) return noSuchSession(path, session);
+    const std::int64_t latest =
+        std::max(latestOf(database, session, static_cast<const StoredEvents*>(nullptr)), latestIn(database, "chunk_lanes", session, "end_ns"));
+    if (!before.all) removeWhatIsMadeAgain(database, session, before.checkpoint);
     // As of a session that has just begun: its medians are worked out anew at its end.
     SQLite::Statement update(database,
                              "UPDATE sessions SET state = ?1, why = '', ended_unix_ms = 0, step_ns_median = NULL, step_tokens_median = NULL "
@@ -85,6 +89,12 @@ Result<TimeNs> takeUpSession(SQLite::Database& database, const std::string& path
     update.bind(2, session);
     update.exec();
     return TimeNs{latest};
+}
+
+std::int64_t behindAllSequences(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement chunks(database, "SELECT max(chunks.seq) FROM chunks JOIN chunk_lanes ON chunks.lane = chunk_lanes.id WHERE session = ?");
+    chunks.bind(1, session);
+    return 1 + std::max(number(chunks).value_or(0), latestOf(database, session, static_cast<const StoredEvents*>(nullptr), "seq"));
 }
 
 Error stillRecorded(const std::string& path, std::int64_t session) {

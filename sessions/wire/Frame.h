@@ -40,7 +40,7 @@ enum class FrameType : std::uint8_t {
 };
 constexpr FrameType kLastFrameType = FrameType::NeverMind;
 
-constexpr std::uint8_t kWireVersion = 3;
+constexpr std::uint8_t kWireVersion = 4;
 constexpr std::size_t kFrameHead = 8;
 constexpr std::size_t kMostFrameBytes = Chunk::kMaxBytes + 4096;  // of a payload: a block of bulk data, and what is said of it
 

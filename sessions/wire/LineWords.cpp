@@ -7,9 +7,11 @@ namespace stepscope {
 
 void fields(auto& io, Like<Attach> auto& a) {
     io("number", a.number);
+    io("anew", a.anew);
 }
 void fields(auto& io, Like<Attached> auto& a) {
     io("commands", a.commands);
+    io("behind", a.behind);
 }
 void fields(auto& io, Like<Safe> auto& s) {
     io("number", s.number);

@@ -9,12 +9,14 @@ namespace stepscope {
 
 struct Attach {
     std::uint64_t number = 0;  // of the newest event or chunk that this side has; 0: none
+    bool anew = false;         // this side does not know it: the one before it is gone, and what the engine was told to be stored is all that is sure
 };
 FrameBytes attachToBytes(const Attach& attach);
 Result<Attach> attachFromBytes(const FrameBytes& payload);
 
 struct Attached {
     std::uint64_t commands = 0;  // number of the newest command that was heard; 0: none
+    std::uint64_t behind = 0;    // what follows is behind the event or chunk of that number
 };
 FrameBytes attachedToBytes(const Attached& attached);
 Result<Attached> attachedFromBytes(const FrameBytes& payload);

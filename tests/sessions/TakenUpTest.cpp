@@ -98,6 +98,26 @@ TEST_F(TakenUpTest, ACheckpointThatAKillKeptFromBeingStoredHasEverythingBeforeIt
     EXPECT_EQ(steps().size(), 9u);
 }
 
+// What trains it went on while nobody recorded here: what is missing may lie before what is there, at the same moments too.
+TEST_F(TakenUpTest, OneWhoseTrainingWentOnElsewhereKeepsAllAndTakesWhatIsMissing) {
+    recordFirst();
+    const std::size_t logged = count<LogLine>();
+    {
+        auto recorder = open(Recorder::GoneOn{.session = 1, .checkpoint = {}, .all = true});
+        ASSERT_NE(recorder, nullptr);
+        EXPECT_EQ(steps().size(), 9u);
+        EXPECT_EQ(count<SwitchApplied>(), 1u);
+        EXPECT_EQ(count<TextGenerated>(), 2u);
+        // As many as were stored before, each at a moment that has one already: none takes the place of another.
+        for (int i = 0; i < 40; ++i) recorder->publish(LogLine{{9500}, 9, LogLevel::Info, "said since"});
+        recorder->publish(sampleStep(10, {10'000}));
+        recorder->publish(StateChanged{{11'000}, 10, RunState::Finished, ""});
+    }
+    EXPECT_EQ(steps(), (Steps{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+    EXPECT_EQ(count<LogLine>(), logged + 40);
+    EXPECT_EQ((*SessionReader::open(path))->list()->front().state, RunState::Finished);
+}
+
 TEST_F(TakenUpTest, TheTimesOfWorkersHaveEachStepOnceToo) {
     const auto publish = [](Recorder& recorder, std::int64_t first, std::int64_t last, std::int64_t ns) {
         WorkerTimes times{.phases = {"forward", "backward"}, .workers = 2, .steps = {}, .ns = {}};

@@ -3,6 +3,7 @@
 #include "app/gui/wiring/RunWiring.h"
 #include "app/workbench/ExportModel.h"
 #include "core/base/Format.h"
+#include "core/base/Utf8.h"
 #include "sessions/SessionStore.h"
 #include "widgets/panels/sessions/CheckpointsDialog.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -12,6 +13,16 @@ namespace {
 
 QString sizeOf(std::int64_t bytes) {
     return QString::fromStdString(format::bytes({bytes}));
+}
+
+// An engine on another machine keeps them there.
+void findElsewhere(const std::string& database, CheckpointsView& view) {
+    const auto newest = newestStoredCheckpoint(database, view.session);
+    if (!newest || newest->empty()) return;
+    view.newest = QString::fromStdString(printable(*newest));
+    const auto reader = SessionReader::open(database);
+    const auto summary = reader ? (*reader)->summary(view.session) : Result<SessionSummary>(reader.error());
+    if (summary) view.host = QString::fromStdString(printable(summary->host));
 }
 
 }  // namespace
@@ -36,13 +47,14 @@ void CheckpointsWiring::ask(qint64 session, const QString& name) {
 
 void CheckpointsWiring::read(qint64 session) {
     m_thread.post([this, session] {
-        CheckpointsView view{.session = session, .checkpoints = {}, .problem = {}};
+        CheckpointsView view{.session = session, .checkpoints = {}, .problem = {}, .newest = {}, .host = {}};
         if (const auto listed = listCheckpoints(m_database, session)) {
             for (const ListedCheckpoint& one : *listed)
                 view.checkpoints.push_back({QString::fromStdString(one.path), one.step, one.bytes, one.validationLoss});
         } else {
             view.problem = QString::fromStdString(listed.error().sentence);
         }
+        if (view.checkpoints.empty() && view.problem.isEmpty()) findElsewhere(m_database, view);
         answer(this, [this, view] { m_dialog->setView(view); });
     });
 }

@@ -26,7 +26,7 @@ QString RunController::whyNotMeasured() const {
 }
 
 bool RunController::isAboutStorage(const Subject& subject) const {
-    return m_request.record && m_request.resume.empty() && subject.kind == Subject::Kind::Database;
+    return m_request.record && m_request.resume.empty() && m_request.engineTakenUp.empty() && subject.kind == Subject::Kind::Database;
 }
 
 void RunController::openEngine(const RunConfig& shown) {

@@ -1,11 +1,15 @@
 #include "app/gui/wiring/RunWiring.h"
 
+#include <QPointer>
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/Readings.h"
 #include "app/gui/wiring/RunController.h"
+#include "app/workbench/engine/EngineWords.h"
 #include "core/base/Format.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -52,15 +56,19 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
     connect(&panels.experiment, &ExperimentPanel::edited, this, &RunWiring::forgetMended);
     // Who answers an edit may do so later than this is told of it.
     connect(&panels.experiment, &ExperimentPanel::problemChanged, this, &RunWiring::forgetMended);
-    // The bar's one action: offerToRunWithoutRecording() offers it.
-    connect(&panels.notice, &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
+    connect(&panels.notice, &NoticeBar::acted, this, &RunWiring::act);
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
     connect(&stage, &Stage::switched, this, &RunWiring::showReading);
     connect(&stage, &Stage::started, this, &RunWiring::showReading);
     // How a replayed session ended is known from the list.
     connect(&panels.sessions.model(), &QAbstractItemModel::modelReset, this, &RunWiring::showReadingSoon);
     connect(&panels.sessions.model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
-    connect(&stage.live(), &LiveFeed::started, this, [this] { m_began = true; });
+    connect(&stage.live(), &LiveFeed::started, this, [this] {
+        m_began = true;
+        const RunHistory& begun = *m_stage.live().history();
+        if (begun.info() && begun.info()->config) m_seed = begun.info()->config->seed;
+        if (m_left && m_left->session == begun.session()) m_left.reset();
+    });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
     showReading();
 }
@@ -129,11 +137,77 @@ void RunWiring::say(const QString& sentence, bool isError) {
 
 void RunWiring::sayOfElsewhere(const EngineElsewhere& elsewhere) {
     say(QString::fromStdString("Runs are trained on " + machineWords(elsewhere.host, elsewhere.machine) + '.'), false);
-    for (const std::string& one : elsewhere.going)
-        say(QString("There an engine trains already, begun by another window or by one that has gone: %1. It is recorded there; on that machine "
-                    "\"stepscope-cli engine --stop %2\" stops it.")
-                .arg(QString::fromStdString(one), QString::fromStdString(one.substr(0, one.find(':')))),
-            false);
+    std::vector<std::string> engines;
+    for (const std::string& one : elsewhere.going) {
+        engines.push_back(one.substr(0, one.find_first_of(":,")));
+        const QString what = QString::fromStdString(one), engine = QString::fromStdString(engines.back());
+        const bool over = one.compare(engines.back().size(), std::strlen(kHasEnded), kHasEnded) == 0;
+        if (over)
+            say(QString(
+                    "There an engine has trained for a window that has gone, and not all that it said has been fetched: %1. It is recorded there; on "
+                    "that machine \"stepscope-cli engine --forget %2\" removes what it said.")
+                    .arg(what, engine),
+                false);
+        else
+            say(QString("There an engine trains already, begun by another window or by one that has gone: %1. It is recorded there; on that machine "
+                        "\"stepscope-cli engine --stop %2\" stops it.")
+                    .arg(what, engine),
+                false);
+    }
+    std::erase_if(engines, [&elsewhere](const std::string& engine) { return attachWords(elsewhere.command, engine).empty(); });
+    if (!engines.empty()) lookForLeftSession(std::move(engines));
+}
+
+// Stored sessions are read on the engine's thread, which may outlive this.
+void RunWiring::lookForLeftSession(std::vector<std::string> engines) {
+    m_runs.beside([runs = &m_runs, self = QPointer<RunWiring>(this), engines = std::move(engines), database = m_database](Workbench&) {
+        for (const std::string& engine : engines)
+            if (const auto left = sessionOfEngine(database, engine))
+                return answer(runs, [self, engine, left = *left] {
+                    if (self == nullptr) return;
+                    self->m_leftEngine = engine;
+                    self->m_left = left;
+                    self->offerToTakeUp();
+                });
+    });
+}
+
+// One of them; the next window offers the next.
+void RunWiring::offerToTakeUp() {
+    if (m_runs.busy()) return;
+    m_panels.notice.say(NoticeBar::Kind::Note,
+                        QString("The run of session %1, “%2”, was left behind by a window that was killed; %3 trained it on, or still does.")
+                            .arg(m_left->session)
+                            .arg(QString::fromStdString(m_left->name), QString::fromStdString(m_runs.elsewhere()->host)),
+                        "Go on with it here");
+    m_offersTakingUp = true;
+}
+
+bool RunWiring::offersToTakeUp(std::int64_t session) {
+    if (!m_left || m_left->session != session) return false;
+    offerToTakeUp();
+    return true;
+}
+
+void RunWiring::takeUp() {
+    if (m_runs.busy() || !m_left) return say("A run is in progress; stop it before taking up another.", true);
+    if (m_stage.replaying()) {
+        Q_EMIT returnToLive();
+        if (m_runs.busy()) return;
+    }
+    m_panels.experiment.adopt(m_left->config);
+    RunRequest request;
+    request.config = m_left->config;
+    request.engineTakenUp = m_leftEngine;
+    request.sessionTakenUp = m_left->session;
+    start(std::move(request));
+}
+
+void RunWiring::act() {
+    if (m_offersTakingUp)
+        takeUp();
+    else
+        runWithoutRecording();
 }
 
 void RunWiring::startFailed(const QString& sentence, bool database) {
@@ -159,6 +233,7 @@ void RunWiring::forgetMended() {
 // Training without a record is offered, never done silently.
 void RunWiring::offerToRunWithoutRecording(const QString& sentence) {
     m_panels.notice.say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
+    m_offersTakingUp = false;
 }
 
 // A checkpoint lies in its session's folder, and such a run has none: each would be a loss that the log complains of.

@@ -2,8 +2,11 @@
 #pragma once
 #include <QObject>
 #include <QTimer>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "app/workbench/engine/SessionOfEngine.h"
 #include "core/events/RunEvents.h"
 
 namespace stepscope {
@@ -45,6 +48,8 @@ public:
     void sayOfSettings(const QString& sentence);      // an error of theirs: it goes when they are edited and good
     void isOfSettings();                              //   the same of what the bar says already
     void forgetMended();                              // they were edited
+    // Whether that session is one which a killed window has left behind and whose engine may train on: then going on with it is offered once more.
+    bool offersToTakeUp(std::int64_t session);
 
 Q_SIGNALS:
     void returnToLive();
@@ -53,9 +58,13 @@ Q_SIGNALS:
 
 private:
     void sayOfElsewhere(const EngineElsewhere& elsewhere);
+    void lookForLeftSession(std::vector<std::string> engines);  // that a window which was killed has left behind
+    void offerToTakeUp();
+    void takeUp();
     void startFailed(const QString& sentence, bool database);
     void offerToRunWithoutRecording(const QString& sentence);
     void runWithoutRecording();  // the newest request, once more
+    void act();                  // the bar's one action: what was offered last
     void liveStateChanged(const StateChanged& change);
     void showReading();      // now
     void showReadingSoon();  // at most five times a second
@@ -66,7 +75,10 @@ private:
     Stage& m_stage;
     std::string m_database, m_workerProgram;
     QString m_engineProblem;
-    int m_aboutSettings = 0;  // which of the bar's sentences is of the settings; 0 = none
+    int m_aboutSettings = 0;        // which of the bar's sentences is of the settings; 0 = none
+    bool m_offersTakingUp = false;  // the bar's action is taking up what is below
+    std::string m_leftEngine;
+    std::optional<SessionOfEngine> m_left;
     RunState m_liveState = RunState::Preparing;
     std::int64_t m_seed = 0;  // of the batches
     bool m_takesCommands = false;

@@ -201,6 +201,7 @@ void SessionsWiring::runAgain(qint64 session, bool resume) {
 
 // Its checkpoints lie where it was trained.
 void SessionsWiring::resumeElsewhere(qint64 session) {
+    if (m_running.offersToTakeUp(session)) return;  // it would be trained twice
     m_reader.withStoredCheckpoint(session, [this, session](const SessionInfo& info, const std::string& folder) {
         m_elsewhere(folder, [this, session, info, folder](const Result<RunConfig>& found) {
             if (!found) return m_running.say(QString::fromStdString(found.error().sentence), true);

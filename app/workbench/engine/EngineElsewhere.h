@@ -12,8 +12,12 @@ struct EngineElsewhere {
     std::vector<std::string> command;  // that starts one for a run
     std::string host;                  // its machine's name for itself
     Machine machine;
-    std::vector<std::string> going{};  // engines that train there already, begun by a window that has gone or by another one: "ID: what"
+    // Engines that train there already, begun by a window that has gone or by another one, "ID: what"; or that have ended, and nobody has heard all
+    // of it yet, "ID, which has ended: what".
+    std::vector<std::string> going{};
 };
+
+constexpr const char* kHasEnded = ", which has ended: ";
 
 // "gpu-rack: AMD EPYC 9R14, 96 cores, 405 GB of memory, 2 GPUs: NVIDIA H100 80GB HBM3"
 std::string machineWords(const std::string& host, const Machine& machine);

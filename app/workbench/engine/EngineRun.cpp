@@ -7,11 +7,13 @@
 #include <exception>
 #include <utility>
 
+#include "app/workbench/PlannedCheckpoints.h"
 #include "app/workbench/RunName.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/Starts.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/engine/EngineElsewhere.h"
+#include "app/workbench/engine/SessionOfEngine.h"
 #include "core/base/Utf8.h"
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
@@ -21,7 +23,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostLinkTimes = 100;  // a session has a handful
+constexpr std::size_t kMostLinkTimes = 100;                      // a session has a handful
+constexpr std::int64_t kMostParameters = 1'000'000'000'000'000;  // more are a stranger's, and their bytes would be no number
 
 // A run's settings name every switch: what is left to a default here may have been another there.
 bool whole(const Registry& registry, const SessionInfo& info) {
@@ -95,7 +98,7 @@ void EngineRun::work() {
     m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
     m_tee.publish(Preparing{m_clock.now(), "starting the engine", kUnknown});
     try {
-        Status spoken = greet();
+        Status spoken = isTakenUp() ? goOnWithSession() : greet();
         if (spoken) spoken = listen();
         while (!spoken && takesUp()) {
             if (spoken = takeUp(spoken.error()); !spoken) break;
@@ -188,14 +191,14 @@ Status EngineRun::take(const Frame& frame) {
             if (!one) return one.error();
             const auto due = expectNumber(one->number);
             if (!due) return due.error();
-            return *due ? takeEvent(std::move(one->event)) : Status();
+            return *due && !isStored(one->event) ? takeEvent(std::move(one->event)) : Status();
         }
         case FrameType::Chunk: {
             auto one = chunkFromBytes(frame.payload);
             if (!one) return one.error();
             const auto due = expectNumber(one->number);
             if (!due) return due.error();
-            if (m_began && *due) m_tee.publishChunk(std::make_shared<const Chunk>(std::move(one->chunk)));
+            if (m_began && *due && !isStored(one->chunk)) m_tee.publishChunk(std::make_shared<const Chunk>(std::move(one->chunk)));
             return {};
         }
         case FrameType::Keep:
@@ -259,7 +262,7 @@ Status EngineRun::begin(SessionStarted started) {
     m_tee.publish(std::move(started));
     if (detached())
         tell(LogLevel::Info,
-             fmt::format("The run is trained on {} by engine {}, which goes on when the line to it breaks{}.", m_hello.host, m_hello.engine,
+             fmt::format("The run is trained on {} {} which goes on when the line to it breaks{}.", m_hello.host, byEngine(m_hello.engine),
                          there > 0 ? fmt::format("; it is recorded there, too, as session {}, and its checkpoints lie there", there) : ""));
     else if (!m_where.empty())
         tell(LogLevel::Info, m_where);
@@ -290,12 +293,19 @@ Status EngineRun::keep(const Frame& frame) {
     if (m_request.engineElsewhere && asked->info.machine) asked->info.machine->host = m_hello.host;
     // The engine does not see the database.
     if (m_request.name.empty()) asked->info.name = toldApart(asked->info.name, *asked->info.config, database());
-    auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
-    if (!recorder) {
-        m_kept = recorder.error();
-        m_line->send(FrameType::NotKept, errorToBytes(recorder.error()));
-        return {};
+    const auto notKept = [this](const Error& why) {
+        m_kept = why;
+        m_line->send(FrameType::NotKept, errorToBytes(why));
+        return Status();
+    };
+    // Before there is a session, which would have no step.
+    if (!m_request.engineElsewhere && !detached()) {
+        const std::int64_t parameters = std::min(info.parameters, kMostParameters);
+        const Status room = checkPlannedCheckpoints(*info.config, parameters, info.firstStep, checkpointsBeside(database()));
+        if (!room) return notKept(room.error());
     }
+    auto recorder = openRecorder(m_request.database, asked->info, m_tee, m_clock, m_cancelled);
+    if (!recorder) return notKept(recorder.error());
     m_recorder = std::move(*recorder);
     m_info = std::make_shared<const SessionInfo>(std::move(asked->info));
     m_tee.record(m_recorder);

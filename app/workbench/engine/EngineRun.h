@@ -1,7 +1,7 @@
 // EngineRun: a run that a process of its own trains (EngineServer), as this process sees it: events come over a pipe and go the way of those of a
 // LiveRun, through the tee to the recorder here and to the listener. If that process dies, the run has failed with one sentence, what came is stored,
-// and nothing else is lost. Of an engine that outlives its line (detached/) the line is taken up again when it breaks, until a person stops the run.
-// One thread speaks with the engine and publishes.
+// and nothing else is lost. Of an engine that outlives its line (detached/) the line is taken up again when it breaks, until a person stops the run;
+// that of one whose window was killed by the next window, with the session that was left behind. One thread speaks with the engine and publishes.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/workbench/EventTee.h"
@@ -59,6 +60,16 @@ private:
     std::vector<std::string> commandToTakeUp() const;
     Error givenUp() const;
 
+    // SessionTakenUp.cpp
+    bool isTakenUp() const { return !m_request.engineTakenUp.empty(); }
+    Status goOnWithSession();
+    Result<Frame> hearAnswer(std::chrono::steady_clock::time_point until);
+    Status callEngine(std::chrono::steady_clock::time_point until);
+    Status attachAnew(std::chrono::steady_clock::time_point until);
+    Result<RunState> showStored(SessionReader& reader, SessionInfo info);
+    bool isStored(const Event& event);
+    bool isStored(const Chunk& chunk) const;
+
     void fail(const Error& error);
     TimeNs now() const;
     TimeNs stamp();  // of what is said here
@@ -90,6 +101,8 @@ private:
     Hello m_hello;        // of the engine
     Status m_kept;        // here; an error: why not
     std::string m_tried;  // why the line could not be taken up when that was tried last
+    // Of a session that was taken up, moment and kind of what is stored here and may be said again; sorted.
+    std::vector<std::pair<std::int64_t, std::size_t>> m_mayComeAgain;
     struct {
         std::uint64_t told = 0;       // up to which number it is told there that events are stored here,
         std::uint64_t number = 0;     // and up to which they are
@@ -111,5 +124,7 @@ private:
 
 // Starts the engine with request.engine. Errors: NotFound, Io; those of the settings, as of a run here.
 Result<std::unique_ptr<Run>> startEngineRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink);
+// The same for request.engineTakenUp; request.config is that of its session. Errors: BadInput too, of words that start no engine with --detach.
+Result<std::unique_ptr<Run>> startTakenUpRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink);
 
 }  // namespace stepscope

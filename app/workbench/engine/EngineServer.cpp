@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "app/workbench/engine/Descriptor.h"
+#include "app/workbench/engine/EngineElsewhere.h"
 #include "app/workbench/engine/EngineLooks.h"
 #include "app/workbench/engine/ServedRun.h"
 #include "app/workbench/engine/detached/EngineFolder.h"
@@ -67,7 +68,8 @@ public:
     Status serve() {
         Hello hello = ownHello(m_machine);
         for (const ListedEngine& one : listEngines())
-            if (one.lives && !one.description.empty()) hello.going.push_back(one.id + ": " + one.description);
+            if (!one.description.empty() && (one.lives || !one.heard))
+                hello.going.push_back(one.id + (one.lives ? ": " : kHasEnded) + one.description);
         m_outlet.send(FrameType::Hello, helloToBytes(hello));
         if (const int problem = m_outlet.problem(); problem != 0)
             return makeError(ErrorCode::Io, fmt::format("What the engine says cannot be written: {}.", std::strerror(problem)));

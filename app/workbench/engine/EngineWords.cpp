@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -64,6 +65,19 @@ Result<std::vector<std::string>> wordsOf(const std::string& line) {
 
 std::vector<std::string> questionWords(std::vector<std::string> words) {
     if (!words.empty() && words.back() == kOutlivesItsLine) words.pop_back();
+    return words;
+}
+
+std::vector<std::string> attachWords(std::vector<std::string> words, const std::string& engine) {
+    const auto holds = [](const std::string& word) { return word.find(kOutlivesItsLine) != std::string::npos; };
+    const auto found = std::find_if(words.rbegin(), words.rend(), holds);
+    if (found == words.rend()) return {};
+    if (*found == kOutlivesItsLine) {
+        *found = "--attach";
+        words.insert(found.base(), engine);
+    } else {  // words of a shell
+        found->replace(found->rfind(kOutlivesItsLine), kOutlivesItsLine.size(), "--attach " + engine);
+    }
     return words;
 }
 

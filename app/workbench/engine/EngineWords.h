@@ -16,4 +16,7 @@ Result<std::vector<std::string>> wordsOf(const std::string& line);
 // The same for a process that is asked and trains nothing: it ends with its line.
 std::vector<std::string> questionWords(std::vector<std::string> words);
 
+// The same with the one engine that is meant in the place of a new one; empty where they start none that outlives its line.
+std::vector<std::string> attachWords(std::vector<std::string> words, const std::string& engine);
+
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/workbench/engine/EngineRun.h"
+#include "app/workbench/engine/EngineWords.h"
 #include "core/base/Utf8.h"
 #include "sessions/wire/LineWords.h"
 
@@ -17,28 +18,16 @@ using Clock = std::chrono::steady_clock;
 constexpr milliseconds kLongestPause{30'000}, kLookForFrame{200};
 constexpr std::chrono::seconds kMayTakeToComeBack{120};  // its command may have to ask somebody
 constexpr std::chrono::seconds kMayTakeToStop{5};        // the last try, when a person wants it over
-constexpr std::string_view kDetach = "--detach";
 
 }  // namespace
 
-// What came was good, and there is more to hear.
+// What came was good, and there is more to hear. A session that was to be taken up and was not is left as it was.
 bool EngineRun::takesUp() const {
-    return detached() && m_line->broken() && !m_summary;
+    return detached() && m_line->broken() && !m_summary && (m_began || !isTakenUp());
 }
 
-// The person's own words, with the one engine that is meant in the place of a new one.
 std::vector<std::string> EngineRun::commandToTakeUp() const {
-    std::vector<std::string> words = m_request.engine;
-    const auto holds = [](const std::string& word) { return word.find(kDetach) != std::string::npos; };
-    const auto found = std::find_if(words.rbegin(), words.rend(), holds);
-    if (found == words.rend()) return {};
-    if (*found == kDetach) {
-        *found = "--attach";
-        words.insert(found.base(), m_hello.engine);
-    } else {  // words of a shell
-        found->replace(found->rfind(kDetach), kDetach.size(), "--attach " + m_hello.engine);
-    }
-    return words;
+    return attachWords(m_request.engine, m_hello.engine);
 }
 
 Error EngineRun::givenUp() const {

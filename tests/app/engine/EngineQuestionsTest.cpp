@@ -264,5 +264,12 @@ TEST(EngineWords, OfACommandArePartedAsAShellWould) {
     EXPECT_THAT(questionWords({"a", "engine"}), ElementsAre("a", "engine"));
 }
 
+TEST(EngineWords, ThatStartAnEngineWhichOutlivesItsLineReachTheSameOneAgain) {
+    EXPECT_THAT(attachWords({"a", "engine", "--detach"}, "0123456789abcdef"), ElementsAre("a", "engine", "--attach", "0123456789abcdef"));
+    EXPECT_THAT(attachWords({"sh", "-c", "exec a engine --detach"}, "0123456789abcdef"),
+                ElementsAre("sh", "-c", "exec a engine --attach 0123456789abcdef"));
+    EXPECT_THAT(attachWords({"a", "engine"}, "0123456789abcdef"), ElementsAre()) << "such a one ends with its line";
+}
+
 }  // namespace
 }  // namespace stepscope

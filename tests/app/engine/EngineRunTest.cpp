@@ -205,6 +205,19 @@ TEST_F(EngineApart, IsStoppedWithTheRunThatIsLetGoOf) {
     EXPECT_EQ(stored().at(0).state, RunState::Stopped);
 }
 
+TEST_F(EngineApart, WhatATerminalTellsItsProcessesIsNotMeantForIt) {
+    Ear ear;
+    const auto run = start(asked(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(3));
+    ASSERT_EQ(children().size(), 1u);
+    const pid_t engine = children()[0];
+    EXPECT_EQ(::getsid(engine), engine) << "it leads a session of its own";
+    ::kill(engine, SIGHUP);
+    EXPECT_TRUE(ear.waitForStep(ear.all<StepDone>().back().step + 20)) << "a terminal that is closed does not end it";
+    run->send(Stop{});
+    EXPECT_EQ(run->wait().state, RunState::Stopped);
+}
+
 TEST_F(EngineApart, WhatItCannotTrainIsToldAsByThisProcess) {
     Ear ear;
     RunRequest request = asked(3);
@@ -229,6 +242,17 @@ TEST_F(EngineApart, ADatabaseHereThatCannotBeOpenedIsNamed) {
     unrecorded.record = false;
     EXPECT_EQ(start(unrecorded, without)->wait().state, RunState::Finished);
     EXPECT_EQ(without.losses().size(), 3u);
+}
+
+TEST_F(EngineApart, CheckpointsThatCannotFitTheDiskHereLeaveNoSession) {
+    Ear ear;
+    RunRequest request = asked(1'000'000'000'000);
+    request.config.checkpointEvery = 1;
+    const RunSummary summary = start(request, ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, AllOf(HasSubstr("The checkpoints of this run need"), HasSubstr(path("sessions.db"))));
+    EXPECT_THAT(ear.all<StateChanged>().back().subject.name, "keep");
+    EXPECT_THAT(stored(), IsEmpty());
 }
 
 TEST_F(EngineApart, AProgramThatIsNotThereIsRefusedBeforeAnythingBegins) {

@@ -108,6 +108,8 @@ TEST_F(JournalTest, LetsGoOfWholeFilesThatAreStoredElsewhere) {
     EXPECT_EQ(numbers(*journal, 12), range(13, 30));
     EXPECT_THAT(journal->behind(1).error().sentence, HasSubstr("no longer there"));
     EXPECT_FALSE(journal->allHeard());
+    EXPECT_EQ(journal->heard(), 12u);
+    EXPECT_EQ(Journal::open(folder()).value()->heard(), 12u) << "who comes later may ask from there on";
     journal->letGo(30);
     EXPECT_TRUE(journal->allHeard());
     EXPECT_EQ(numbers(*journal, 30), range(1, 0));

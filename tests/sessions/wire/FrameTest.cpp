@@ -138,7 +138,7 @@ TEST(HelloFrame, OfAnotherVersionIsRefusedByOneSentenceThatNamesBoth) {
     later.bytes().text("10.0");
     later.bytes().text("what nobody knows yet");
     EXPECT_THAT(helloFrom({.type = FrameType::Hello, .version = 7, .payload = later.take()}).error().sentence,
-                AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol 3)")));
+                AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol " + std::to_string(kWireVersion) + ")")));
 }
 
 TEST(HelloFrame, OfAnotherBuildWithOtherFieldsIsRefused) {
@@ -180,7 +180,12 @@ void expectCutsRefused(const FrameBytes& whole, Result<T> (*from)(const FrameByt
 TEST(LineWords, ComeBackAsTheyWereAndCutShortAreOneSentence) {
     constexpr std::uint64_t kNumber = 123'456'789'012;
     EXPECT_EQ(attachFromBytes(attachToBytes({kNumber}))->number, kNumber);
-    EXPECT_EQ(attachedFromBytes(attachedToBytes({kNumber}))->commands, kNumber);
+    EXPECT_FALSE(attachFromBytes(attachToBytes({kNumber}))->anew);
+    EXPECT_TRUE(attachFromBytes(attachToBytes({.number = 0, .anew = true}))->anew);
+    const auto attached = attachedFromBytes(attachedToBytes({.commands = kNumber, .behind = 7}));
+    ASSERT_TRUE(attached);
+    EXPECT_EQ(attached->commands, kNumber);
+    EXPECT_EQ(attached->behind, 7u);
     for (const bool all : {false, true}) {
         const auto safe = safeFromBytes(safeToBytes({.number = kNumber, .all = all}));
         ASSERT_TRUE(safe);

@@ -7,9 +7,11 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
+#include "app/workbench/engine/detached/EngineFolder.h"
 #include "sessions/wire/Hello.h"
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/compare/ComparePage.h"
@@ -20,6 +22,7 @@
 #include "widgets/panels/files/FilesDialog.h"
 #include "widgets/panels/inference/InferencePage.h"
 #include "widgets/panels/ladder/LadderPage.h"
+#include "widgets/panels/sessions/CheckpointsDialog.h"
 
 namespace stepscope {
 namespace {
@@ -29,6 +32,9 @@ protected:
     EngineElsewhereInTheWindow() { qputenv("XDG_DATA_HOME", folder.filePath("rack").toUtf8()); }
     ~EngineElsewhereInTheWindow() override {
         place.reset();
+        // One that outlives its line would train on.
+        for (const ListedEngine& one : listEngines())
+            if (const auto left = EngineFolder::open(one.id); left && left->engine().value_or(0) > 0) ::kill(*left->engine(), SIGKILL);
         qunsetenv("XDG_DATA_HOME");
     }
     void openElsewhere(const QStringList& more) {
@@ -47,6 +53,32 @@ protected:
         place = std::make_unique<Workplace>(options);
         place->open();
         ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().workbench() != nullptr; }, 30'000));
+    }
+    // A window of its own process that trains by such words, killed when so many steps are stored.
+    void killAWindow(const QString& engineCommand, std::int64_t steps) {
+        QProcess window;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("QT_QPA_PLATFORM", "offscreen");
+        environment.insert("XDG_CONFIG_HOME", folder.filePath("config"));
+        window.setProcessEnvironment(environment);
+        QStringList words{"--demo", "--db", options.database, "--engine-command", engineCommand};
+        for (const char* setting : {"data=generated", "layers=1", "heads=2", "width=32", "batch-size=2", "context=32", "validation-every=0",
+                                    "threads=1", "warmup=5", "steps=1000000", "checkpoint-at-end=off"})
+            words << "--set" << setting;
+        window.start(STEPSCOPE_PROGRAM, words);
+        const auto stored = [this] {
+            const auto reader = SessionReader::open(options.database.toStdString());
+            const auto all = reader ? (*reader)->list() : Result<std::vector<SessionSummary>>(reader.error());
+            return all && !all->empty() ? all->front().steps : 0;
+        };
+        EXPECT_TRUE(QTest::qWaitFor([&] { return stored() >= steps; }, 60'000)) << window.readAllStandardError().toStdString();
+        window.kill();
+        window.waitForFinished(30'000);
+    }
+    QToolButton* noticeButton(const QString& text) {
+        for (auto* button : place->window().notice().findChildren<QToolButton*>())
+            if (button->text() == text && button->isVisible()) return button;
+        return nullptr;
     }
     static bool says(const QWidget& page, const QString& words) {
         for (const auto* label : page.findChildren<QLabel*>())
@@ -73,6 +105,13 @@ TEST_F(EngineElsewhereInTheWindow, ItsRunIsTrainedThereStoredHereAndSaysWhere) {
     EXPECT_FALSE(std::filesystem::exists(*stored)) << "checkpoints lie on the other machine";
     const std::filesystem::path there(folder.filePath("rack/stepscope/sessions.db.checkpoints").toStdString());
     EXPECT_TRUE(std::filesystem::exists(there / std::filesystem::path(*stored).parent_path().filename() / "1"));
+    // Both machines of this test have one disk: as if that folder were on another.
+    std::filesystem::remove_all(folder.filePath("rack").toStdString());
+    Q_EMIT place->window().sessions().checkpointsRequested(1, "a run");
+    auto* list = place->window().findChild<CheckpointsDialog*>();
+    ASSERT_NE(list, nullptr);
+    const QString where = QString("The checkpoints of this session lie on %1, ").arg(QString::fromStdString(hostName()));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return list->sentence().startsWith(where); }, 10'000)) << list->sentence().toStdString();
 }
 
 TEST_F(EngineElsewhereInTheWindow, IsResumedThereFromTheCheckpointThatLiesThere) {
@@ -86,6 +125,35 @@ TEST_F(EngineElsewhereInTheWindow, IsResumedThereFromTheCheckpointThatLiesThere)
     std::filesystem::remove_all(folder.filePath("rack").toStdString());
     choose(2, "Resume from its last checkpoint");
     EXPECT_TRUE(says("cannot go on from")) << place->window().notice().sentence().toStdString();
+}
+
+TEST_F(EngineElsewhereInTheWindow, ARunWhoseWindowWasKilledGoesOnInTheNextOne) {
+    options.database = folder.filePath("s.db");
+    killAWindow(QString("'%1' engine --detach").arg(STEPSCOPE_CLI), 20);
+    QSettings().clear();
+    options.engineWords = {STEPSCOPE_CLI, "engine", "--detach"};
+    ASSERT_EQ(findEngine(options), "");
+    ASSERT_EQ(options.elsewhere->going.size(), 1u);
+    place = std::make_unique<Workplace>(options);
+    place->open();
+    ASSERT_TRUE(says("The run of session 1, ")) << place->window().notice().sentence().toStdString();
+    EXPECT_TRUE(says("was left behind by a window that was killed"));
+    place->window().notice().hide();
+    choose(1, "Resume from its last checkpoint");
+    EXPECT_TRUE(says("was left behind by a window that was killed")) << "it would be trained twice";
+    QToolButton* button = noticeButton("Go on with it here");
+    ASSERT_NE(button, nullptr);
+    QTest::mouseClick(button, Qt::LeftButton);
+    ASSERT_TRUE(reaches(1, 20)) << place->window().notice().sentence().toStdString();
+    EXPECT_EQ(live().steps().step.front(), 1) << "what was stored before is seen too";
+    const std::int64_t reached = live().numbers(1).step;
+    ASSERT_TRUE(reaches(1, reached + 20));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(live().state()->state, RunState::Stopped) << live().state()->why;
+    const auto all = SessionReader::open(options.database.toStdString()).value()->list();
+    ASSERT_EQ(all->size(), 1u) << "no other session was begun";
+    EXPECT_EQ(all->front().state, RunState::Stopped);
 }
 
 TEST_F(EngineElsewhereInTheWindow, OffersThatMachinesDevicesAndSpeaksOfIt) {

@@ -195,6 +195,14 @@ void CheckpointsDialog::showState() {
 
 QString CheckpointsDialog::summary() const {
     const auto& all = m_view.checkpoints;
+    if (all.empty() && !m_view.newest.isEmpty())
+        return m_view.host.isEmpty()
+                   ? QString("None of this session's checkpoints is on the disk any more; the newest was written to %1.").arg(m_view.newest)
+                   : QString(
+                         "The checkpoints of this session lie on %1, which trained it: the newest is %2. Resume from its last checkpoint, in the "
+                         "session's "
+                         "menu, goes on from it in a window that trains there; stepscope-cli generate and checkpoint export on that machine take it.")
+                         .arg(m_view.host, m_view.newest);
     if (all.empty())
         return "This session has no checkpoint. A run keeps one at its end, unless Checkpoint at the end is off, and more with Checkpoint every; "
                "Ctrl+S saves one at the next step.";

@@ -20,6 +20,8 @@ struct CheckpointsView {
     qint64 session = 0;
     std::vector<CheckpointRow> checkpoints;  // oldest first
     QString problem;                         // why they cannot be read
+    QString newest;                          // where none is here: its folder, where the session stored one all the same,
+    QString host;                            //   and the machine that has it; empty: this one had it
 };
 
 class CheckpointsDialog : public SessionDialog {

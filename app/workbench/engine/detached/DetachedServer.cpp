@@ -274,8 +274,9 @@ Status DetachedServer::attach(Caller& caller, const Frame& frame) {
     if (m_line == &caller) return makeError(ErrorCode::Damaged, "The other side took up a line that it has.");
     if (!m_served.began() && m_journal->newest() == 0)
         return makeError(ErrorCode::NotFound, fmt::format("Engine {} on {} has heard of no run.", m_folder.id(), hostName()));
-    if (Status line = becomeLine(caller, attach->number); !line) return line;
-    append(caller.out, frameOf(FrameType::Attached, attachedToBytes({m_served.commands()})));
+    const std::uint64_t behind = attach->anew ? m_journal->heard() : attach->number;
+    if (Status line = becomeLine(caller, behind); !line) return line;
+    append(caller.out, frameOf(FrameType::Attached, attachedToBytes({.commands = m_served.commands(), .behind = behind})));
     return {};
 }
 

@@ -149,6 +149,11 @@ std::int64_t Journal::bytes() const {
     return static_cast<std::int64_t>(all);
 }
 
+std::uint64_t Journal::heard() const {
+    const std::lock_guard lock(m_mutex);
+    return m_heard;
+}
+
 void Journal::letGo(std::uint64_t number) {
     const std::lock_guard lock(m_mutex);
     if (number <= m_heard) return;

@@ -30,6 +30,7 @@ public:
     std::string refusal() const;  // why the disk takes nothing now; empty: it does
 
     std::uint64_t newest() const;  // number of the newest event or chunk
+    std::uint64_t heard() const;   // up to which they are stored elsewhere, as far as that was told
     // Those up to this number are stored elsewhere: whole files of them are removed.
     void letGo(std::uint64_t number);
     bool allHeard() const;       // so are all

@@ -96,14 +96,15 @@ private:
         if (!journal) return journal.error();
         m_journal = std::move(*journal);
         if (m_journal->empty()) return makeError(ErrorCode::NotFound, fmt::format("Engine {} on {} has heard of no run.", m_folder.id(), hostName()));
-        if (attach->number > m_journal->newest()) {  // its machine lost power, and what it had not written yet was heard
-            m_told = say(m_out, frameOf(FrameType::Attached, attachedToBytes({}))) &&
+        const std::uint64_t behind = attach->anew ? m_journal->heard() : attach->number;
+        if (behind > m_journal->newest()) {  // its machine lost power, and what it had not written yet was heard
+            m_told = say(m_out, frameOf(FrameType::Attached, attachedToBytes({.behind = behind}))) &&
                      say(m_out, frameOf(FrameType::Refused, errorToBytes(howItEnded(m_folder))));
             return {};
         }
-        auto reader = m_journal->behind(attach->number);
+        auto reader = m_journal->behind(behind);
         if (!reader) return reader.error();
-        if (!say(m_out, frameOf(FrameType::Attached, attachedToBytes({})))) return {};
+        if (!say(m_out, frameOf(FrameType::Attached, attachedToBytes({.behind = behind})))) return {};
         bool ended = false;
         while (true) {
             const auto next = reader->next();

@@ -26,7 +26,7 @@ protected:
         FAIL() << button.toStdString();
     }
     const CheckpointsView three{
-        7, {{"/c/step-0000200", 200, 10'000'000, 2.5}, {"/c/step-0000400", 400, 10'000'000, 2.25}, {"/c/step-0000500", 500, 10'100'000}}, {}};
+        7, {{"/c/step-0000200", 200, 10'000'000, 2.5}, {"/c/step-0000400", 400, 10'000'000, 2.25}, {"/c/step-0000500", 500, 10'100'000}}, {}, {}, {}};
 
     CheckpointsDialog dialog;
     QSignalSpy resumed{&dialog, &CheckpointsDialog::resumeRequested}, written{&dialog, &CheckpointsDialog::textRequested},
@@ -45,7 +45,7 @@ TEST_F(CheckpointsDialogTest, SaysStepLossAndRoomOfEachAndOfAll) {
     EXPECT_EQ(cell(0, 3), "");
     EXPECT_EQ(cell(2, 1), QString("–")) << "that step was not validated";
     EXPECT_EQ(dialog.sentence(), QString("3 checkpoints, 30.1\u202FMB on the disk. The lowest validation loss of them has step 400."));
-    dialog.setView({8, {}, "of another session"});
+    dialog.setView({8, {}, "of another session", {}, {}});
     EXPECT_EQ(dialog.table()->rowCount(), 3) << "an answer that comes late is nobody's";
 }
 
@@ -90,7 +90,7 @@ TEST_F(CheckpointsDialogTest, AsksOnceBeforeOneIsRemovedAndSaysWhatIsLost) {
     EXPECT_FALSE(dialog.removeButton()->isEnabled()) << "one after the other";
     EXPECT_EQ(dialog.sentence(), "Removing the checkpoint of step 400.");
     dialog.setDone("10.0 MB are free again.");
-    dialog.setView({7, {{"/c/step-0000500", 500, 10'100'000}}, {}});
+    dialog.setView({7, {{"/c/step-0000500", 500, 10'100'000}}, {}, {}, {}});
     EXPECT_EQ(dialog.sentence(), QString("10.0 MB are free again. 1 checkpoint, 10.1\u202FMB on the disk."));
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
     QTest::mouseClick(dialog.removeButton(), Qt::LeftButton);
@@ -99,10 +99,17 @@ TEST_F(CheckpointsDialogTest, AsksOnceBeforeOneIsRemovedAndSaysWhatIsLost) {
 }
 
 TEST_F(CheckpointsDialogTest, SaysWhyItIsEmptyAndWhatWentWrong) {
-    dialog.setView({7, {}, {}});
+    dialog.setView({7, {}, {}, {}, {}});
     EXPECT_TRUE(dialog.sentence().startsWith("This session has no checkpoint.")) << dialog.sentence().toStdString();
     EXPECT_FALSE(dialog.table()->isVisible());
     EXPECT_FALSE(dialog.resumeButton()->isEnabled());
+    dialog.setView({7, {}, {}, "/there/db-1/7/step-0000500", "gpu-rack"});
+    EXPECT_TRUE(
+        dialog.sentence().startsWith("The checkpoints of this session lie on gpu-rack, which trained it: the newest is /there/db-1/7/step-0000500."))
+        << dialog.sentence().toStdString();
+    EXPECT_FALSE(dialog.resumeButton()->isEnabled());
+    dialog.setView({7, {}, {}, "/c/step-0000500", {}});
+    EXPECT_EQ(dialog.sentence(), "None of this session's checkpoints is on the disk any more; the newest was written to /c/step-0000500.");
     dialog.setView(three);
     dialog.setBusy("Writing the weights of step 500 to /out…");
     EXPECT_FALSE(dialog.exportButton()->isEnabled());
@@ -110,7 +117,7 @@ TEST_F(CheckpointsDialogTest, SaysWhyItIsEmptyAndWhatWentWrong) {
     EXPECT_EQ(dialog.sentence(), "There is no room.");
     EXPECT_TRUE(dialog.exportButton()->isEnabled()) << "to try again";
     dialog.ask(7, "a run");
-    dialog.setView({7, {}, "There is no session 7."});
+    dialog.setView({7, {}, "There is no session 7.", {}, {}});
     EXPECT_EQ(dialog.sentence(), "There is no session 7.");
 }
 
