@@ -142,8 +142,10 @@ void CapturesTogether::collect(CaptureDone& done) {
         const auto counts = countsOf(has, most);
         const std::size_t longest = *std::ranges::max_element(counts);
         if (longest == 0) break;
-        for (std::size_t worker = 0; worker < workers; ++worker)
-            if ((bytes[worker] += counts[worker]) > kMostOfHeld * m_place.mostHeld) throw strangeWords(worker);
+        for (std::size_t worker = 0; worker < workers; ++worker) {
+            bytes[worker] += counts[worker];
+            if (bytes[worker] > kMostOfHeld * m_place.mostHeld) throw strangeWords(worker);
+        }
         piece.assign(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(count));
         piece.resize(longest);
         said.erase(said.begin(), said.begin() + static_cast<std::ptrdiff_t>(count));
