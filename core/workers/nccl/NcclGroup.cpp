@@ -29,14 +29,14 @@ NcclGroup::~NcclGroup() {
 }
 
 // NCCL's own words are the only ones that tell a cable from a driver.
-Error NcclGroup::failed(const char* aim, NcclResult result) {
+Error NcclGroup::failed(NcclResult result) {
     const char* const words = m_library.getErrorString(result);
     const char* const last = m_comm != nullptr ? m_library.getLastError(m_comm) : nullptr;
     std::string_view reason = last != nullptr ? last : "";
     reason = reason.substr(0, reason.find('\n'));
     while (reason.ends_with(' ') || reason.ends_with('.')) reason.remove_suffix(1);
     return makeError(ErrorCode::Training,
-                     fmt::format("The workers' GPUs could not {}: NCCL says \"{}\"{}; NCCL_DEBUG=INFO makes it say more.", aim,
+                     fmt::format("The workers' GPUs could not {}: NCCL says \"{}\"{}; NCCL_DEBUG=INFO makes it say more.", m_aim,
                                  words != nullptr ? words : "an unknown error",
                                  reason.empty() ? std::string() : fmt::format(" ({})", printable(firstBytes(reason, kMostOfReason)))));
 }
@@ -49,8 +49,9 @@ Status NcclGroup::together(const char* aim, std::chrono::milliseconds within, co
     {
         const std::lock_guard lock(m_mutex);
         if (m_abandoned) return abandonedError();
+        m_aim = aim;
         result = calls();
-        if (!taken(result)) return failed(aim, result);
+        if (!taken(result)) return failed(result);
     }
     Status ended;
     const auto asked = [&] {
@@ -61,7 +62,7 @@ Status NcclGroup::together(const char* aim, std::chrono::milliseconds within, co
         }
         const NcclResult answer = m_library.commGetAsyncError(m_comm, &result);
         if (answer != NcclResult::Success) result = answer;
-        if (!taken(result)) ended = failed(aim, result);
+        if (!taken(result)) ended = failed(result);
         return result != NcclResult::InProgress;
     };
     if (result == NcclResult::Success || giveWayUntil(asked)) return ended;
@@ -123,8 +124,8 @@ Status NcclGroup::state() {
     if (m_abandoned) return abandonedError();
     NcclResult result = NcclResult::Success;
     const NcclResult answer = m_library.commGetAsyncError(m_comm, &result);
-    if (!taken(answer)) return failed("work together", answer);
-    if (!taken(result)) return failed("work together", result);
+    if (!taken(answer)) return failed(answer);
+    if (!taken(result)) return failed(result);
     return {};
 }
 

@@ -46,12 +46,13 @@ private:
     Status together(const char* aim, std::chrono::milliseconds within, const Calls& calls);
     template <class Calls>
     Status grouped(const char* aim, const Calls& calls);
-    Error failed(const char* aim, NcclResult result);  // under the lock
+    Error failed(NcclResult result);  // of the call asked last; under the lock
 
     const NcclLibrary& m_library;
     std::chrono::milliseconds m_patience;
     std::mutex m_mutex;  // of all below
     NcclComm* m_comm = nullptr;
+    const char* m_aim = "find each other";  // what was asked last: an error may come long after the call, to whoever looks first
     bool m_abandoned = false;
 };
 
