@@ -190,16 +190,18 @@ Tried tryOne(const Bench& bench, const Options& options, std::size_t number, dou
     const ExperimentJudged judged = heard.history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
     const WaterfallResult why = heard.history.why();
     Tried tried{.found = judged.outcome == "slower", .wrong = judged.outcome == "faster"};
-    std::string most = "nothing";
+    std::string most = "nothing", told = "nothing";
     if (!why.classes.empty()) {
         const auto largest = std::ranges::max_element(why.classes, {}, &ClassDifference::difference);
         most = toString(largest->kind);
         tried.landed = largest->kind == spin.kind;
         tried.explained = why.unexplainedShare() <= 0.1;
+        if (const auto own = std::ranges::find(why.classes, spin.kind, &ClassDifference::kind); own != why.classes.end())
+            told = fmt::format("{:.2f} [{:.2f}, {:.2f}]", own->difference(), own->low, own->high);
     }
-    fmt::print("| {} | {} | {} | {:.4f} [{:.4f}, {:.4f}] | {} | {:.0f} | {} | {:.0f} % | {:.2f} of {:.2f} |\n", number + 1, toString(spin.kind),
-               outcome.state == RunState::Failed ? outcome.error.sentence : judged.outcome, judged.ratio, judged.low, judged.high, judged.pairs,
-               judged.seconds, most, 100 * why.unexplainedShare(), why.open, std::abs(why.difference()));
+    fmt::print("| {} | {} | {} | {:.4f} [{:.4f}, {:.4f}] | {} | {:.0f} | {} | {} | {:.0f} % | {:.2f} | {:.2f} ± {:.2f} |\n", number + 1,
+               toString(spin.kind), outcome.state == RunState::Failed ? outcome.error.sentence : judged.outcome, judged.ratio, judged.low,
+               judged.high, judged.pairs, judged.seconds, most, told, 100 * why.unexplainedShare(), std::abs(why.difference()), why.apart, why.open);
     std::fflush(stdout);
     return tried;
 }
@@ -235,8 +237,9 @@ int main(int argc, char** argv) {
     const double step = medianStep(*bench);
     fmt::print("A step takes {:.2f} ms; B spins for {:.3f} ms of it.\n", step * 1e3, step * 1e3 * options.percent / 100);
     fmt::print(
-        "| try | spins in | B beside A | time of A ÷ B | pairs | s | most of the difference is in | not explained | left open, ms |\n"
-        "| ---: | --- | --- | --- | ---: | ---: | --- | ---: | ---: |\n");
+        "| try | spins in | B beside A | time of A ÷ B | pairs | s | most of the difference is in | where it spins, ms | not explained | difference, "
+        "ms | captures less by, ms |\n"
+        "| ---: | --- | --- | --- | ---: | ---: | --- | --- | ---: | ---: | --- |\n");
     const int tries = std::max(1, static_cast<int>(options.tries));
     int found = 0, wrong = 0, landed = 0, explained = 0;
     for (int i = 0; i < tries; ++i) {

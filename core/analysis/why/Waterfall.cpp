@@ -306,6 +306,12 @@ std::string waterfallSentence(const WaterfallResult& result) {
     }
     said += ".";
     if (undecided || equal) return said;
+    // Nothing is left over then because nothing could be told, which is not the same as that all is explained.
+    if (std::isfinite(result.open) && result.open > std::abs(result.difference()))
+        said += fmt::format(
+            " How long the captured steps took tells the difference to ±{} only, which is more than all of it: what names its place is "
+            "how a step of each divides.",
+            format::milliseconds(result.open));
     if (const double share = result.unexplainedShare(); std::isfinite(share) && share > 0.1)
         said += fmt::format(" {:.0f} % of the difference ({}) is not explained by what was captured.", share * 100,
                             format::milliseconds(std::abs(result.unexplained)));

@@ -366,6 +366,13 @@ TEST(Waterfall, ExplainsNoDifferenceThatThePairsDidNotFind) {
     more.outcome = "faster";
     more.unexplained = 2;
     EXPECT_THAT(waterfallSentence(more), ::testing::EndsWith("67 % of the difference (2.00\u202Fms) is not explained by what was captured."));
+    EXPECT_THAT(waterfallSentence(apart), ::testing::Not(::testing::HasSubstr("How long the captured steps took")));
+    more.unexplained = 0;
+    more.open = 3.5;
+    EXPECT_THAT(waterfallSentence(more),
+                ::testing::EndsWith("less in pointwise. How long the captured steps took tells the difference to ±3.50\u202Fms only, "
+                                    "which is more than all of it: what names its place is how a step of each divides."))
+        << "nothing is left over where nothing could be told";
     result.outcome = "inconclusive";
     const std::string said = waterfallSentence(result);
     EXPECT_THAT(said, ::testing::HasSubstr("which the pairs cannot tell apart: there may be nothing to explain. In the captured steps alone: "));
