@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
 
 #include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"
@@ -11,6 +15,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kBytesAtOnce = std::int64_t{8} << 20;
+constexpr std::int64_t kBytesSideBySide = std::int64_t{64} << 20;  // of all lanes
 
 Result<std::vector<ChunkRange>> lanesOf(SessionReader& reader, std::int64_t session) {
     const auto lanes = reader.chunkLanes(session);
@@ -40,6 +45,79 @@ Status forEachSliceBlock(SessionReader& reader, std::int64_t session, const std:
             after = page->next;
             more = page->more;
         }
+    }
+    return {};
+}
+
+namespace {
+
+// What of a lane comes next; blocks are unpacked when it is their turn.
+class LaneAhead {
+public:
+    LaneAhead(SessionReader& reader, std::int64_t session, ChunkRange lane, std::int64_t bytes)
+        : m_reader(reader), m_session(session), m_lane(std::move(lane)), m_bytes(bytes) {}
+
+    // False: there is no more.
+    Result<bool> look() {
+        while (m_next == m_page.chunks.size()) {
+            if (!m_page.more && m_looked) return false;
+            auto page = m_reader.chunks(m_session, m_lane, m_page.next, m_bytes);
+            if (!page) return page.error();
+            m_page = std::move(*page);
+            m_next = 0;
+            if (!std::exchange(m_looked, true) && !m_page.chunks.empty()) {
+                const auto block = decodeSlices(*m_page.chunks.front());
+                if (!block) return block.error();
+                m_device = block->thread.device >= 0;
+            }
+        }
+        return true;
+    }
+    // When its turn is, of equals the host's first.
+    std::pair<std::int64_t, bool> due() const {
+        const Chunk& chunk = *m_page.chunks[m_next];
+        return {m_device ? chunk.end.ns : chunk.begin.ns, m_device};
+    }
+    Result<SliceBlock> take() { return decodeSlices(*std::exchange(m_page.chunks[m_next++], nullptr)); }
+
+private:
+    SessionReader& m_reader;
+    std::int64_t m_session;
+    ChunkRange m_lane;
+    std::int64_t m_bytes;
+    ChunkPage m_page;
+    std::size_t m_next = 0;
+    bool m_looked = false, m_device = false;
+};
+
+}  // namespace
+
+Status forEachSliceBlockInTime(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take) {
+    const auto lanes = lanesOf(reader, session);
+    if (!lanes) return lanes.error();
+    if (lanes->empty()) return {};
+    // A block at least of each, whatever its size.
+    const std::int64_t bytes = std::min(kBytesAtOnce, kBytesSideBySide / static_cast<std::int64_t>(lanes->size()));
+    std::vector<LaneAhead> ahead;
+    using Turn = std::pair<std::pair<std::int64_t, bool>, std::size_t>;
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    const auto lookAt = [&](std::size_t lane) -> Status {
+        const auto more = ahead[lane].look();
+        if (!more) return more.error();
+        if (*more) turns.emplace(ahead[lane].due(), lane);
+        return {};
+    };
+    for (const ChunkRange& lane : *lanes) {
+        ahead.emplace_back(reader, session, lane, bytes);
+        if (auto good = lookAt(ahead.size() - 1); !good) return good;
+    }
+    while (!turns.empty()) {
+        const std::size_t lane = turns.top().second;
+        turns.pop();
+        const auto block = ahead[lane].take();
+        if (!block) return block.error();
+        if (auto good = take(*block); !good) return good;
+        if (auto good = lookAt(lane); !good) return good;
     }
     return {};
 }

@@ -345,7 +345,9 @@ void addTrain(CLI::App& parent, Actions& actions) {
         ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))
         ->needs(captureAt)
         ->take_last();
-    command->add_option("--capture-cap", options->captureCap, "Ends a capture when those of the session take so much on the disk; 0 = never")
+    command
+        ->add_option("--capture-cap", options->captureCap,
+                     "Ends a capture when those of the session take so much on the disk, other workers' parts included; 0 = never")
         ->type_name("SIZE")
         ->capture_default_str()
         ->take_last();

@@ -83,7 +83,7 @@ Workplace::Workplace(const Options& options)
     connect(&m_diagnose, &DiagnoseWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_inference, &InferenceWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::testRequested, &m_compare, &CompareWiring::test);
-    connect(&m_operations, &OperationsWiring::exportRequested, &m_exports, &ExportWiring::write);
+    connect(&m_operations, &OperationsWiring::exportRequested, &m_exports, [this](qint64 session) { m_exports.ask(session, {}); });
     connect(&m_captures, &CapturesWiring::removed, this, [this](qint64 session) {
         if (session != m_stage.shown().history()->session()) return;
         m_operations.shownChanged();

@@ -56,10 +56,10 @@ public:
     ReplayController& replay() { return m_replay; }
     CaptureWiring& capture() { return m_capture; }
     InferenceWiring& inference() { return m_inference; }
-    OperationsWiring& operations() { return m_operations; }
     ImportWiring& import() { return m_import; }
     DemoWiring& demo() { return m_demo; }
     OverlayWiring& overlay() { return m_overlay; }
+    ExportWiring& exports() { return m_exports; }
     CapturesWiring& captures() { return m_captures; }
     CheckpointsWiring& checkpoints() { return m_checkpoints; }
     WorkersWiring& workers() { return m_workers; }

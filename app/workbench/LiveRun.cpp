@@ -121,6 +121,8 @@ void LiveRun::work() {
             else
                 tellWaits();
             if (outcome.state == RunState::Finished) m_generator.finish();  // the last sample is the one that people wait for
+            // Of several workers another one may have been asked to: what cannot be stored is waited for no more here, too.
+            if (outcome.state == RunState::Stopped) m_cancelled = true;
             std::lock_guard lock(m_mutex);
             m_error = outcome.error;
             m_lostCheckpoints = outcome.lostCheckpoints;
@@ -245,7 +247,7 @@ Result<TrainerSetup> LiveRun::prepare() {
         if (!link) return link.error();
         m_link = std::move(*link);
     }
-    if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
+    if (auto opened = openSessionTogether(setup, start->notes); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;
     if (m_recorder && goesOn()) {
         setup.cameFrom = m_restart->checkpoint;
@@ -379,6 +381,14 @@ Result<SessionInfo> LiveRun::infoOf(const TrainerSetup& setup) const {
     return info;
 }
 
+// Where there are others, beside them: the disk of its database may be slow, or who keeps the session may take long to answer.
+Status LiveRun::openSessionTogether(const TrainerSetup& setup, const std::vector<std::string>& notes) {
+    if (!m_workers) return openSession(setup, notes);
+    if (const Status opened = m_workers->beginSideBySide(m_cancelled, [&] { return openSession(setup, notes); }); !opened) return opened;
+    if (m_recorder && !goesOn()) m_workers->leave(m_request, m_recorder->session());
+    return {};
+}
+
 Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::string>& notes) {
     // The first worker alone keeps checkpoints. What goes on was let begin, and part of its plan lies there already.
     const bool keepsThem = m_request.record && m_request.workers.rank == 0 && !goesOn();
@@ -410,7 +420,6 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
         // The time in which nobody ran is part of its time, as far as the two clocks agree.
         if (goesOn())
             m_clock.set(std::max(TimeNs{m_recorder->storedUntil().ns + 1}, TimeNs{1'000'000 * (unixMillisecondsNow() - info.startedUnixMs)}));
-        if (m_workers && !goesOn()) m_workers->leave(m_request, session);
     }
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     if (m_restart) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, sentenceOf(*m_restart)});

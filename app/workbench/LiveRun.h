@@ -41,6 +41,7 @@ private:
     void tellOthers(const Error& why);
     void tellWaits();
     std::map<std::int64_t, double> validatedBefore() const;
+    Status openSessionTogether(const TrainerSetup& setup, const std::vector<std::string>& notes);
     Status openSession(const TrainerSetup& setup, const std::vector<std::string>& notes);
     Result<SessionInfo> infoOf(const TrainerSetup& setup) const;
     std::string database() const { return m_request.database.empty() ? defaultDatabasePath() : m_request.database; }

@@ -40,25 +40,18 @@ struct RunRequest {
     std::string name;  // empty = made from what differs from the preset
     std::string notes;
     std::vector<std::string> tags;
-    std::string database;  // empty = defaultDatabasePath()
-    bool record = true;
+    std::string database;                        // empty = defaultDatabasePath()
     std::string init;                            // weights to start from, whoever wrote them (core/state/foreign/ForeignModel.h); empty = random
-    bool initPartial = false;                    // take what fits of them, draw the rest
     std::optional<Capture> capture{};            // asked of the trainer before its first step
     std::int64_t captureCap = kUsualCaptureCap;  // bytes that captures may take on the disk; 0: as many as there are
     std::vector<ScheduledCommand> scheduled{};
-    std::string resume;      // checkpoint folder, or a session id whose newest checkpoint is taken
-    bool mayBeDone = false;  // that checkpoint may be of the last step already: the run then ends as one that has made it
+    std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
     // This process among those that train together; alone = a run as every other. The first one alone records and keeps checkpoints.
     WorkerPlace workers{};
     std::chrono::milliseconds workerPatience{300'000};  // with one that does not come, at the start or to a sum
-    // More: this process is the first of so many on this machine, and the others are started for the run, as processes of the command line's
-    // program (workers/LocalRun.h).
-    int localWorkers = 1;
-    std::string workerProgram{};
+    std::string workerProgram{};                        // of the others, where localWorkers is more than 1
     // Not empty: the run is trained by a process of its own, started with these words (engine/EngineRun.h). The session is kept by this process.
     std::vector<std::string> engine{};
-    bool engineElsewhere = false;  // on another machine: its checkpoints lie there
     // Not empty: nothing is begun. The line to the engine of this name, which outlives it and trains already, is taken up, and that session here,
     // left behind by a window that was killed, goes on with what the engine says (engine/SessionOfEngine.h).
     std::string engineTakenUp{};
@@ -67,6 +60,14 @@ struct RunRequest {
     // After Stop: how long nothing may come from it before it is ended. Samples of the device come twice a second, however long a step takes.
     std::chrono::milliseconds engineSilence{30'000};
     SessionKeeper* keeper = nullptr;  // in that process: who keeps the session, in place of a database; outlives the run
+    // More: this process is the first of so many on this machine, and the others are started for the run, as processes of the command line's
+    // program (workers/LocalRun.h).
+    int localWorkers = 1;
+    // The small ones together, so that nothing lies empty between the others.
+    bool record = true;
+    bool initPartial = false;      // of `init` what fits is taken, the rest drawn
+    bool mayBeDone = false;        // `resume` may be of the last step already: the run then ends as one that has made it
+    bool engineElsewhere = false;  // the engine is on another machine: its checkpoints lie there
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?

@@ -35,6 +35,7 @@ void putBefore(std::vector<T>& all, const std::vector<T>& more) {
     all.insert(all.begin(), more.begin(), more.end());
 }
 
+constexpr double kMostHeldByOne = 1e15;  // bytes
 constexpr std::array kWishes{Wish::GoOn, Wish::Wait, Wish::Stop, Wish::Change};
 
 // Float32 values, wherever they lie.
@@ -231,6 +232,7 @@ std::vector<double> DataParallel::losses(const std::vector<double>& own) {
     const Waiting waiting(m_waited);
     std::vector<double> told = own;
     told.push_back(m_asksToMeet ? 1 : 0);
+    told.push_back(static_cast<double>(m_holds));
     const std::vector<double> all = gather(told);
     const auto of = [&](std::size_t worker, std::size_t number) { return all[worker * told.size() + number]; };
     const auto workers = static_cast<std::size_t>(size());
@@ -238,7 +240,13 @@ std::vector<double> DataParallel::losses(const std::vector<double>& own) {
     for (std::size_t number = 0; number < own.size(); ++number)
         for (std::size_t worker = 0; worker < workers; ++worker) inOrder.push_back(of(worker, number));
     m_somebodyMeets = false;
-    for (std::size_t worker = 0; worker < workers; ++worker) m_somebodyMeets = m_somebodyMeets || of(worker, own.size()) != 0;
+    m_othersHold = 0;
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+        m_somebodyMeets = m_somebodyMeets || of(worker, own.size()) != 0;
+        // Another process says it, which may say anything.
+        const double holds = of(worker, own.size() + 1);
+        if (static_cast<int>(worker) != rank() && holds > 0) m_othersHold += static_cast<std::int64_t>(std::min(holds, kMostHeldByOne));
+    }
     return inOrder;
 }
 

@@ -71,9 +71,14 @@ public:
     // next four.
     std::vector<double> losses(const std::vector<double>& own);
     // Whether this worker has something to agree on behind the next step, and whether any had behind the newest: goes round with the losses, so that
-    // a boundary at which nobody has costs no exchange of its own. Before the first step all have.
-    void meetNext(bool asks) { m_asksToMeet = asks; }
+    // a boundary at which nobody has costs no exchange of its own. Before the first step all have. With it goes how many bytes of a capture this
+    // worker holds for the first one, and comes how many all others together held before the newest step.
+    void meetNext(bool asks, std::int64_t holds = 0) {
+        m_asksToMeet = asks;
+        m_holds = holds;
+    }
     bool somebodyMeets() const { return m_somebodyMeets; }
+    std::int64_t othersHold() const { return m_othersHold; }
     // Every worker's numbers, as many of each, by rank; the same with every worker.
     std::vector<double> gather(const std::vector<double>& own);
     std::vector<std::byte> gatherBytes(const std::vector<std::byte>& own);
@@ -123,6 +128,7 @@ private:
     std::unique_ptr<GpuSums> m_gpu;
     bool m_givenToGpu = false;  // something of this step
     bool m_asksToMeet = true, m_somebodyMeets = true;
+    std::int64_t m_holds = 0, m_othersHold = 0;  // bytes
     std::chrono::nanoseconds m_waited{};
     std::vector<float> m_own, m_all;  // of parts that go round
     std::vector<float> m_flat;        // of the own thread: a bucket whose gradients lie apart,

@@ -73,12 +73,14 @@ std::int64_t CaptureWindow::endOfAsked() const {
     return (capturing() && !m_warming ? m_done.firstStep : std::max(m_asked->firstStep, m_newest + 1)) + m_asked->steps;
 }
 
-// As far as it is stored: what the recorder has in hand still comes on top.
+// As far as it is stored, and what other workers hold of the capture that goes on, before it is packed: what the recorder has in hand still comes on
+// top.
 std::string CaptureWindow::fullWords() const {
     if (m_outlet.cap <= 0 || !m_outlet.stored) return {};
-    const std::int64_t stored = m_outlet.stored();
-    if (stored < m_outlet.cap) return {};
-    return fmt::format("its captures take {} on the disk, and {} is the most for a session (--capture-cap)", format::bytes({stored}),
+    const std::int64_t stored = m_outlet.stored(), held = capturing() && !m_warming && m_heldByOthers ? m_heldByOthers() : 0;
+    if (stored < m_outlet.cap - held) return {};
+    const std::string others = held > 0 ? fmt::format(" and {} with the other workers", format::bytes({held})) : std::string();
+    return fmt::format("its captures take {} on the disk{}, and {} is the most for a session (--capture-cap)", format::bytes({stored}), others,
                        format::bytes({m_outlet.cap}));
 }
 

@@ -2,9 +2,11 @@
 // capture's sources (core/profile/CaptureSource.h), and at the end it makes the event of what they saw. Trainer thread.
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/Result.h"
@@ -20,8 +22,9 @@ std::vector<LastingMemory> lastingMemory(const TrainState& state);
 class CaptureWindow {
 public:
     // together: with other workers, all of which observe the same steps. Then it never ends because its session has no more room: full() says so, and
-    // whoever asks ends it with all of them.
-    explicit CaptureWindow(CaptureOutlet outlet = {}, bool together = false) : m_outlet(outlet), m_together(together) {}
+    // whoever asks ends it with all of them. heldByOthers: bytes that these hold of the capture until it ends; empty: nobody does.
+    explicit CaptureWindow(CaptureOutlet outlet = {}, bool together = false, std::function<std::int64_t()> heldByOthers = {})
+        : m_outlet(outlet), m_together(together), m_heldByOthers(std::move(heldByOthers)) {}
 
     // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already and is not over when this one begins to warm
     // up. Rounds of one schedule are asked for at once, each behind the one before.
@@ -62,6 +65,7 @@ private:
 
     CaptureOutlet m_outlet;
     bool m_together = false;
+    std::function<std::int64_t()> m_heldByOthers;
     std::optional<Capture> m_asked;
     std::deque<Capture> m_later;  // each behind the one before, the first behind m_asked
     std::vector<std::unique_ptr<CaptureSource>> m_sources;

@@ -29,6 +29,12 @@ bool dueEvery(std::int64_t every, std::int64_t step) {
     return every > 0 && step % every == 0;
 }
 
+// Of the first of several workers.
+std::function<std::int64_t()> heldByOthers(const DataParallel* others) {
+    if (others == nullptr || others->rank() > 0) return {};
+    return [others] { return others->othersHold(); };
+}
+
 constexpr const char* kWithoutOthers =
     "What the other workers captured of these steps is not in the session, or not all of it: the run ended before the first one had it.";
 
@@ -45,9 +51,8 @@ Trainer::Trainer(TrainerSetup setup)
                 .sink = m_setup.sink},
                m_config),
       m_clocks(m_setup.others, m_setup.clock, m_setup.sink),
-      m_together(
-          m_setup.others, m_setup.sink, m_setup.clock, m_clocks,
-          {.inHand = m_setup.captureBytesInHand, .givenUp = [this] { return m_setup.stopIsAsked && m_setup.stopIsAsked() && m_setup.mustWait(); }}),
+      m_together(m_setup.others, m_setup.sink, m_setup.clock, m_clocks,
+                 {.inHand = m_setup.captureBytesInHand, .blocked = m_setup.mustWait, .stops = m_setup.stopIsAsked}),
       m_capture({.sink = m_together.sink(),
                  .clock = m_setup.clock,
                  .rank = m_together.rank(),
@@ -56,7 +61,7 @@ Trainer::Trainer(TrainerSetup setup)
                  .stored = m_setup.captureBytes,
                  .cap = m_setup.captureCap,
                  .recording = [this] { return recordingCosts(); }},
-                m_setup.others != nullptr),
+                m_setup.others != nullptr, heldByOthers(m_setup.others)),
       m_workerTimes(m_setup.others, m_setup.sink, m_clocks) {
     if (!m_setup.cameFrom.empty()) m_keeper.found(m_setup.cameFrom, m_state.updates, m_setup.validated);
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
@@ -201,7 +206,7 @@ bool Trainer::trainOneStep() {
     m_capture.before(attempted, m_state.weights.is_cuda(), measured ? -1 : m_program.steps());
     const bool captured = m_capture.observing();
     if (measured && (captured || busyBefore)) m_measuring->interrupted();
-    if (m_setup.others != nullptr) m_setup.others->meetNext(asksToMeet());
+    if (m_setup.others != nullptr) m_setup.others->meetNext(asksToMeet(), m_together.held());
     TimeNs begin = m_setup.clock->now();
     m_stepFrom = m_state.revision();
     std::optional<StepResult> made;

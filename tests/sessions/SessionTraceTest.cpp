@@ -2,10 +2,14 @@
 #include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "core/trace/LodCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/SessionStore.h"
 #include "sessions/SessionTrace.h"
+#include "sessions/Slices.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
@@ -116,6 +120,38 @@ TEST_F(SessionTraces, WhoseLevelOfDetailIsDamagedSaySo) {
     const auto lanes = index.lanes();
     ASSERT_FALSE(lanes);
     EXPECT_FALSE(lanes.error().sentence.empty());
+}
+
+TEST_F(SessionTraces, BlocksSideBySideHaveAllOfTheHostBeforeWhatADeviceBeganLater) {
+    const auto recorder = record();
+    // Two threads of the host, and a stream that is stored before what launched its works.
+    for (std::int64_t block = 0; block < 20; ++block) {
+        SliceBlock works{.thread = {.process = 0, .thread = 7, .lane = 1, .device = 0}};
+        works.strings = {"", "gemm"};
+        for (std::int64_t i = 0; i < 10; ++i)
+            works.slices.push_back({.start = 1'000'000 * block + 90'000 * i + 50, .duration = 40, .name = 1, .kind = SliceKind::Kernel});
+        recorder->publishChunk(std::make_shared<const Chunk>(encodeSlices(std::move(works))));
+    }
+    for (const std::int64_t lane : {5, 6})
+        for (std::int64_t block = 0; block < 50; ++block) recorder->publishChunk(sliceChunk(lane, 400'000 * block + 1000 * lane, 10));
+    ASSERT_TRUE(recorder->finish());
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader);
+    std::map<std::int64_t, std::int64_t> blocks;  // by lane
+    std::int64_t seenTo = 0;                      // works have begun up to here
+    const Status done = forEachSliceBlockInTime(**reader, 1, [&](const SliceBlock& block) -> Status {
+        ++blocks[block.thread.laneNumber()];
+        if (block.thread.device >= 0) {
+            seenTo = std::max(seenTo, block.slices.back().start);
+        } else {
+            EXPECT_GE(block.slices.front().start, seenTo);
+        }
+        return {};
+    });
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(blocks, (std::map<std::int64_t, std::int64_t>{{1, 20}, {5, 50}, {6, 50}}));
+    const Status ended = forEachSliceBlockInTime(**reader, 1, [](const SliceBlock&) { return Status(makeError(ErrorCode::Cancelled, "enough")); });
+    EXPECT_EQ(ended.error().sentence, "enough");
 }
 
 }  // namespace

@@ -1,19 +1,16 @@
 #include "app/gui/captured/OperationsWiring.h"
 
-#include <QFileDialog>
 #include <QTabWidget>
 #include <QTimer>
 #include <functional>
 #include <set>
 
 #include "app/gui/Stage.h"
-#include "app/gui/stored/ExportWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
-#include "sessions/exporters/ExportSession.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/style/Words.h"
 
@@ -64,7 +61,7 @@ OperationsWiring::OperationsWiring(const Panels& panels, RunController& runs, Ru
         m_panels.page.setWaiting(true);
         runs.send(Capture{.steps = steps});
     });
-    connect(&panels.page, &OperationsPage::exportRequested, this, &OperationsWiring::askWhere);
+    connect(&panels.page, &OperationsPage::exportRequested, this, [this] { Q_EMIT exportRequested(m_stage.shown().history()->session()); });
     connect(&live, &LiveFeed::captured, this, [this](const CaptureDone& capture) {
         m_panels.page.setWaiting(false);
         m_awaited = capture.step;
@@ -113,32 +110,6 @@ void OperationsWiring::read() {
             m_panels.page.setView(std::move(view));
         });
     });
-}
-
-void OperationsWiring::askWhere() {
-    const auto choices = exportChoices(true);
-    const qint64 session = m_stage.shown().history()->session();
-    auto* dialog = new QFileDialog(&m_panels.page, "Export what was captured", choices.front().nameFor(session));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    QStringList filters;
-    for (const ExportChoice& choice : choices) filters << choice.filter();
-    dialog->setNameFilters(filters);
-    dialog->setDefaultSuffix(choices.front().ending());
-    // The name follows the format that is chosen, as the format follows the name where that is typed.
-    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, choices, session](const QString& filter) {
-        for (const ExportChoice& choice : choices) {
-            if (choice.filter() != filter) continue;
-            dialog->setDefaultSuffix(choice.ending());
-            dialog->selectFile(choice.nameFor(session));
-        }
-    });
-    connect(dialog, &QFileDialog::fileSelected, this, &OperationsWiring::exportTrace);
-    dialog->open();
-}
-
-void OperationsWiring::exportTrace(const QString& path) {
-    Q_EMIT exportRequested(m_stage.shown().history()->session(), path, {});
 }
 
 }  // namespace stepscope

@@ -27,18 +27,14 @@ public:
                      QObject* parent = nullptr);
     ~OperationsWiring() override;
 
-    // The captures of the session that is shown; the name says the format.
-    void exportTrace(const QString& path);
-
     void shownChanged();  // to be read anew, as soon as somebody looks
 
 Q_SIGNALS:
-    void exportRequested(qint64 session, const QString& path, const QString& word);
+    void exportRequested(qint64 session);  // its captures
 
 private:
     void readIfSeen();
     void read();
-    void askWhere();
 
     Panels m_panels;
     Stage& m_stage;

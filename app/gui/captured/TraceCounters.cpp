@@ -1,11 +1,13 @@
 #include "app/gui/captured/TraceCounters.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <utility>
 
-#include "core/analysis/panes/RangePanes.h"
+#include "core/analysis/captures/DeviceSummary.h"
+#include "core/analysis/captures/QueueFold.h"
 #include "core/events/RunEvents.h"
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
@@ -13,6 +15,10 @@
 
 namespace stepscope {
 namespace {
+
+// Means that are drawn of a stream's queue, and of those of all streams together.
+constexpr std::size_t kMostStretchesEach = 50'000, kMostStretches = 2'000'000;
+static_assert(2 * kMostStretchesEach < CounterSeries::kMostPoints);
 
 Error nobodyWaits() {
     return makeError(ErrorCode::Cancelled, "Something else is shown now.");
@@ -61,8 +67,49 @@ Status sampleCounters(SessionReader& reader, std::int64_t session, const std::fu
     return done;
 }
 
-// How many works of each stream were launched and had not begun. Each slice is read for it, so of captures that are too large for that there is none.
-Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
+void addQueue(const TraceLane& lane, bool severalRanks, const char* unit, std::vector<std::pair<qint64, double>> points,
+              std::vector<CounterSeries>& into) {
+    if (points.empty()) return;
+    CounterSeries series{QString("queue of %1").arg(QString::fromStdString(laneWords(lane.thread, severalRanks))), QString(unit), {}};
+    for (const auto& [at, length] : points) series.add(at, length);
+    into.push_back(std::move(series));
+}
+
+// The same of captures of any size, read as time goes on.
+Status foldedQueues(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, bool severalRanks, const std::function<bool()>& goesOn,
+                    std::vector<CounterSeries>& into) {
+    using Stream = std::array<std::int64_t, 3>;  // rank, device, stream
+    const auto streamOf = [](const SliceThread& thread) { return Stream{thread.rank, thread.device, thread.thread}; };
+    std::map<Stream, std::int64_t> works;
+    for (const TraceLane& lane : lanes.lanes)
+        if (lane.thread.device >= 0) works[streamOf(lane.thread)] = cappedSum(works[streamOf(lane.thread)], lane.slices);
+    std::map<Stream, QueueFold> folds;
+    const std::size_t stretches = std::clamp<std::size_t>(kMostStretches / works.size(), 1, kMostStretchesEach);
+    for (const auto& [stream, count] : works) folds.try_emplace(stream, count, stretches);
+    NewestLaunches launches;
+    const auto done = forEachSliceBlockInTime(reader, session, [&](const SliceBlock& block) -> Status {
+        if (!goesOn()) return nobodyWaits();
+        const auto fold = folds.find(streamOf(block.thread));
+        for (const Slice& slice : block.slices) {
+            launches.add(block.thread.rank, slice);
+            if (fold == folds.end() || !isDeviceWork(slice.kind)) continue;
+            if (const auto launched = launches.of(block.thread.rank, slice)) fold->second.add(*launched, slice.start);
+        }
+        return {};
+    });
+    if (!done) return done;
+    for (const TraceLane& lane : lanes.lanes) {
+        const auto fold = folds.find(streamOf(lane.thread));
+        if (fold == folds.end()) continue;
+        std::vector<std::pair<qint64, double>> points;
+        for (const QueueMean& mean : fold->second.means()) points.emplace_back(mean.at.ns, mean.length);
+        addQueue(lane, severalRanks, "works on average", std::move(points), into);
+    }
+    return {};
+}
+
+// How many works of each stream were launched and had not begun, told by every slice.
+Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn, std::int64_t most,
                      std::vector<CounterSeries>& into) {
     std::int64_t slices = 0;
     bool devices = false, severalRanks = false;
@@ -71,7 +118,8 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
         devices = devices || lane.thread.device >= 0;
         severalRanks = severalRanks || lane.thread.rank != lanes.lanes.front().thread.rank;
     }
-    if (!devices || slices > PanesReader::kMostSlices) return {};
+    if (!devices) return {};
+    if (slices > most) return foldedQueues(reader, session, lanes, severalRanks, goesOn, into);
     std::map<std::int64_t, DeviceSummary> ranks;
     const auto done = forEachSliceBlock(reader, session, [&](const SliceBlock& block) -> Status {
         if (!goesOn()) return nobodyWaits();
@@ -81,11 +129,10 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
     if (!done) return done;
     for (const TraceLane& lane : lanes.lanes) {
         if (lane.thread.device < 0) continue;
-        const auto points = ranks[lane.thread.rank].queue(lane.thread.device, lane.thread.thread);
-        if (points.empty()) continue;
-        CounterSeries series{QString("queue of %1").arg(QString::fromStdString(laneWords(lane.thread, severalRanks))), QString("works"), {}};
-        for (const QueuePoint& point : points) series.add(point.at.ns, static_cast<double>(point.length));
-        into.push_back(std::move(series));
+        std::vector<std::pair<qint64, double>> points;
+        for (const QueuePoint& point : ranks[lane.thread.rank].queue(lane.thread.device, lane.thread.thread))
+            points.emplace_back(point.at.ns, static_cast<double>(point.length));
+        addQueue(lane, severalRanks, "works", std::move(points), into);
     }
     return {};
 }
@@ -93,12 +140,12 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
 }  // namespace
 
 Status traceCounters(const std::string& database, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
-                     TraceCounters& into) {
+                     TraceCounters& into, std::int64_t most) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     if (auto read = deviceCounters(**reader, session, into.series); !read) return read;
     if (auto read = sampleCounters(**reader, session, goesOn, into); !read) return read;
-    return queueCounters(**reader, session, lanes, goesOn, into.series);
+    return queueCounters(**reader, session, lanes, goesOn, most, into.series);
 }
 
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/panes/RangePanes.h"
 #include "core/base/Result.h"
 #include "core/trace/TraceIndex.h"
 #include "widgets/timeline/TimelineLayout.h"
@@ -17,8 +18,9 @@ struct TraceCounters {
     std::int64_t missing = 0;  // samples of them that were lost or invalid, of series too of which not one was kept
 };
 
-// Appends the series to `into`. ErrorCode::Cancelled where `goesOn` is false.
+// Appends the series to `into`. ErrorCode::Cancelled where `goesOn` is false. most: of more slices than that the queues of streams are means over
+// stretches, as their every change is too many to be held.
 Status traceCounters(const std::string& database, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
-                     TraceCounters& into);
+                     TraceCounters& into, std::int64_t most = PanesReader::kMostSlices);
 
 }  // namespace stepscope

@@ -34,7 +34,8 @@ public:
     // its workers makes them for the rest of that machine. All ask together. Errors: those of prepareInTurn.
     Status openInTurn(const RunConfig& config, const std::atomic<bool>& cancelled, const std::function<Status(const std::atomic<bool>& stop)>& open);
 
-    // The same of what training begins with, which each reads or makes for itself: where a file is not there with one of them, all hear why.
+    // The same of what each does for itself before the first step: what training begins with, and the first worker's session. Where a file is not
+    // there with one of them, all hear why.
     Status beginSideBySide(const std::atomic<bool>& cancelled, const std::function<Status()>& begin);
     // How often one is heard of that keeps the others waiting.
     std::chrono::milliseconds beat() const { return beatWithin(m_group->patience()); }

@@ -42,14 +42,22 @@ void moveTo(const ClockLine& line, Slice& slice) {
     if (slice.forwardStart != 0) slice.forwardStart = line(slice.forwardStart);
 }
 
-// How many bytes of a piece each worker says that it has: other processes say it.
+constexpr std::size_t kSaidOfPiece = 2;  // numbers of each worker: how many bytes of a piece it has, and whether it is asked to stop
+
+// Other processes say it.
 std::vector<std::size_t> countsOf(const std::vector<double>& said, std::size_t most) {
     std::vector<std::size_t> counts;
-    for (const double one : said) {
-        if (!(one >= 0 && one <= static_cast<double>(most))) throw strangeWords(counts.size());
-        counts.push_back(static_cast<std::size_t>(one));
+    for (std::size_t i = 0; i < said.size(); i += kSaidOfPiece) {
+        if (!(said[i] >= 0 && said[i] <= static_cast<double>(most))) throw strangeWords(counts.size());
+        counts.push_back(static_cast<std::size_t>(said[i]));
     }
     return counts;
+}
+
+bool somebodyStops(const std::vector<double>& said) {
+    bool stops = false;
+    for (std::size_t i = 1; i < said.size(); i += kSaidOfPiece) stops = stops || said[i] != 0;
+    return stops;
 }
 
 }  // namespace
@@ -77,6 +85,11 @@ void HeldCapture::publishChunk(ChunkPtr chunk) {
     }
     lost->second.lost += chunk->count;
     m_lostAt = chunk->begin;
+}
+
+std::int64_t HeldCapture::bytes() {
+    const std::lock_guard lock(m_mutex);
+    return static_cast<std::int64_t>(m_bytes);
 }
 
 std::vector<ChunkPtr> HeldCapture::take() {
@@ -131,10 +144,12 @@ void CapturesTogether::collect(CaptureDone& done) {
     std::size_t next = 0;
     m_notRead = m_leftOut = 0;
     m_leavesOut = false;
+    bool stops = false;
     while (true) {
         for (; said.size() < most && next < own.size(); own[next++].reset()) sayChunk(*own[next], said);
         const std::size_t count = std::min(most, said.size());
-        const auto has = m_others->gather({waitsForDisk() ? kHoldOn : static_cast<double>(count)});
+        const auto has = m_others->gather({waitsForDisk(stops) ? kHoldOn : static_cast<double>(count), m_place.stops && m_place.stops() ? 1.0 : 0.0});
+        stops = somebodyStops(has);
         if (has.front() == kHoldOn) {
             std::this_thread::sleep_for(kLooksAtDisk);
             continue;
@@ -171,10 +186,11 @@ void CapturesTogether::collect(CaptureDone& done) {
                     format::milliseconds(static_cast<double>(error) / 1e6)));
 }
 
-// Of the first one. Who brings more than the recorder takes waits within it, for as long as a disk is full, and meets nobody meanwhile.
-bool CapturesTogether::waitsForDisk() {
+// Of the first one. Who brings more than the recorder takes waits within it, for as long as a disk is full, and meets nobody meanwhile. stops: one of
+// the workers is asked to.
+bool CapturesTogether::waitsForDisk(bool stops) {
     if (rank() > 0 || !m_place.inHand || m_place.inHand() <= kMostInHand) return false;
-    m_leavesOut = m_leavesOut || (m_place.givenUp && m_place.givenUp());
+    m_leavesOut = m_leavesOut || (stops && m_place.blocked && m_place.blocked());
     return !m_leavesOut;
 }
 

@@ -31,6 +31,7 @@ public:
 
     void publish(Event event) override;  // of its own words on what could not be kept the sentences; nothing else
     void publishChunk(ChunkPtr chunk) override;
+    std::int64_t bytes();  // that are held
     // All of it, sentences as notes and what was lost as blocks that say how much; nothing is held afterwards.
     std::vector<ChunkPtr> take();
 
@@ -44,8 +45,9 @@ private:
 
 // Where the first one hands the others' parts on to: a disk that may be slow or full, for which workers are not to wait in vain.
 struct CapturesPlace {
-    std::function<std::int64_t()> inHand{};          // bytes of captures that are not stored yet; empty: nobody counts them
-    std::function<bool()> givenUp{};                 // whether what cannot be stored is waited for no more; empty: it always is
+    std::function<std::int64_t()> inHand{};  // bytes of captures that are not stored yet; empty: nobody counts them
+    std::function<bool()> blocked{};         // whether nothing can be stored at all; once a worker is asked to stop that is waited for no more
+    std::function<bool()> stops{};           // whether this worker is asked to; empty: it never is. With all of them
     std::size_t mostHeld = HeldCapture::kMostBytes;  // by each of the others; the same with all
 };
 
@@ -64,12 +66,14 @@ public:
     // sets `done` to end no earlier than what it is of. While nothing can be stored they wait, and hear of each other. Throws WorkersApart; what had
     // come is handed on by then.
     void collect(CaptureDone& done);
+    // Bytes that this worker has for the first one by now.
+    std::int64_t held() { return m_held.bytes(); }
     // What is held is of no capture.
     void forget() { (void)m_held.take(); }
 
 private:
     void handOn(int worker, const Chunk& chunk, CaptureDone& done);
-    bool waitsForDisk();
+    bool waitsForDisk(bool stops);
     void say(const CaptureDone& done, LogLevel level, std::string sentence) const;
 
     DataParallel* m_others;

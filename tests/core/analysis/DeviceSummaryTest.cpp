@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/analysis/captures/DeviceSummary.h"
+#include "core/analysis/captures/QueueFold.h"
 
 namespace stepscope {
 namespace {
@@ -263,6 +264,85 @@ TEST(DeviceSummary, OfNothingIsNothing) {
     const DeviceSummary none;
     EXPECT_TRUE(none.empty());
     EXPECT_TRUE(none.streams().empty() && none.devices().empty() && none.kernels().empty() && none.copies().empty() && none.queue(0, 7).empty());
+}
+
+// ns x works, of values that hold until the next.
+template <class Points, class Length>
+double areaOf(const Points& points, Length length, std::int64_t from, std::int64_t to) {
+    double area = 0;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+        const std::int64_t begin = std::clamp(points[i].at.ns, from, to), end = std::clamp(points[i + 1].at.ns, from, to);
+        area += static_cast<double>(length(points[i])) * static_cast<double>(end - begin);
+    }
+    return area;
+}
+
+TEST(QueueFold, HasTheMeanOfEveryStretchThatAllSlicesWouldGive) {
+    std::mt19937 random(7);
+    const auto upTo = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(most)); };
+    for (const std::size_t stretches : {1u, 7u, 100u, 5000u}) {
+        DeviceCase one;
+        QueueFold fold(2000, stretches);
+        std::int64_t begun = 0;
+        for (std::int64_t i = 1; i <= 2000; ++i) {
+            begun += 100 + upTo(900) + (i % 500 == 0 ? 3 * QueueFold::kBreak : 0);
+            const std::int64_t launched = begun - upTo(i % 100 == 0 ? 200'000 : 5'000);
+            one.call(launched, i), one.work(7, begun, begun + 50, i);
+            fold.add(launched, begun);
+        }
+        const auto exact = one.summary().queue(0, 7);
+        const auto means = fold.means();
+        ASSERT_GT(means.size(), 1u);
+        EXPECT_LE(means.size(), 2 * stretches + 1);
+        EXPECT_EQ(means.back().at, exact.back().at);
+        EXPECT_EQ(means.back().length, 0);
+        const auto exactly = [](const QueuePoint& point) { return point.length; };
+        for (std::size_t i = 1; i + 1 < means.size(); ++i) {
+            const std::int64_t from = means[i].at.ns, to = means[i + 1].at.ns;
+            EXPECT_NEAR(means[i].length, areaOf(exact, exactly, from, to) / static_cast<double>(to - from), 1e-6) << i << " of " << stretches;
+        }
+    }
+}
+
+TEST(QueueFold, ABreakBetweenCapturesIsNoPartOfWhatIsBesideIt) {
+    QueueFold fold(1000, 2);
+    for (const std::int64_t capture : {std::int64_t{0}, std::int64_t{60'000'000'000}})
+        for (std::int64_t i = 0; i < 100; ++i) fold.add(capture + 1000 * i, capture + 1000 * (i + 1));
+    const auto means = fold.means();
+    ASSERT_EQ(means.size(), 4u);
+    EXPECT_DOUBLE_EQ(means[0].length, 1);
+    EXPECT_EQ(means[1].at.ns, 100'000);
+    EXPECT_DOUBLE_EQ(means[1].length, 0);
+    EXPECT_EQ(means[2].at.ns, 60'000'000'000);
+    EXPECT_DOUBLE_EQ(means[2].length, 1);
+}
+
+TEST(QueueFold, HoldsNoMoreCallsThanItMayAndOfSeveralWithOneNumberTheEarliest) {
+    NewestLaunches launches(3);
+    const auto call = [&](std::int64_t start, std::int64_t correlation) {
+        launches.add(2, {.start = start, .kind = SliceKind::Runtime, .correlation = correlation});
+    };
+    const auto launched = [&](std::int64_t rank, std::int64_t correlation) {
+        return launches.of(rank, {.kind = SliceKind::Kernel, .correlation = correlation});
+    };
+    call(10, 1);
+    call(20, 1);
+    call(30, 0);  // of nothing
+    launches.add(2, {.start = 5, .kind = SliceKind::Operation, .correlation = 1});
+    EXPECT_EQ(launched(2, 1), 10);
+    EXPECT_EQ(launched(0, 1), std::nullopt) << "of another worker";
+    EXPECT_EQ(launched(2, 0), std::nullopt);
+    for (std::int64_t i = 2; i <= 4; ++i) call(10 * i, i);
+    EXPECT_EQ(launched(2, 1), std::nullopt) << "the oldest is forgotten";
+    EXPECT_EQ(launched(2, 4), 40);
+}
+
+TEST(QueueFold, TimesThatAreAsFarApartAsTheyCanBeGiveNumbers) {
+    QueueFold fold(2, 10);
+    fold.add(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max() - 1);
+    fold.add(0, std::numeric_limits<std::int64_t>::max());
+    for (const QueueMean& mean : fold.means()) EXPECT_TRUE(mean.length >= 0 && mean.length < 3);
+    EXPECT_TRUE(QueueFold(0, 0).means().empty());
 }
 
 }  // namespace

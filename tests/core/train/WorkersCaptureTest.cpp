@@ -202,6 +202,21 @@ TEST(WorkersCapture, ASessionWithoutRoomForMoreEndsItWithAll) {
     EXPECT_THAT(together.told(), Contains(HasSubstr("is the most for a session (--capture-cap).")));
 }
 
+// Nothing is stored before it has ended, and the others' parts come then.
+TEST(WorkersCapture, WhatTheOthersHoldCountsAgainstTheRoomOfASession) {
+    CapturedTogether together(600);
+    together.workers[0]->setup.captureBytes = [] { return std::int64_t{0}; };
+    together.workers[0]->setup.captureCap = 1000;
+    together.workers[0]->commands.push(Capture{.steps = 500, .firstStep = 3});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto steps = together.steps(0);
+    EXPECT_GE(steps.size(), 1u);
+    EXPECT_LT(steps.size(), 500u);
+    EXPECT_EQ(together.steps(1), steps);
+    EXPECT_THAT(together.told(),
+                Contains(::testing::AllOf(HasSubstr("of 500 steps: its captures take "), HasSubstr(" with the other workers, and "))));
+}
+
 // Its disk is full: whoever waited for it without hearing of it would take it for lost when the patience is over.
 TEST(WorkersCapture, AFirstOneThatCannotStoreMoreAtTheMomentIsHeardOfUntilItCan) {
     CapturedTogether together(6);
@@ -226,6 +241,30 @@ TEST(WorkersCapture, WhatCannotBeStoredIsWaitedForUntilTheRunIsStoppedAndThenSai
     first.setup.mustWait = [&] { return asked > 0; };
     first.commands.push(Capture{.steps = 2, .firstStep = 3});
     for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+    EXPECT_THAT(together.steps(0), ElementsAre(3, 4)) << "which it had handed on by itself";
+    EXPECT_THAT(together.steps(1), IsEmpty());
+    EXPECT_THAT(together.told(), Contains(HasSubstr("slices of the other workers are not in the session: the run was stopped while nothing could be "
+                                                    "stored.")));
+}
+
+TEST(WorkersCapture, AStopAskedOfAnotherWorkerIsHeardWhileTheFirstOneCannotStore) {
+    constexpr int kFreeAgain = 1000;  // looks at the disk, so that a stop that nobody hears is a failure and no test without end
+    CapturedTogether together(1'000'000);
+    std::atomic<int> asked{0};
+    std::atomic<bool> stops{false};
+    auto &first = *together.workers[0], &other = *together.workers[1];
+    first.setup.captureBytesInHand = [&] {
+        if (++asked == 6) {
+            stops = true;
+            other.commands.push(Stop{});
+        }
+        return asked < kFreeAgain ? std::int64_t{1} << 30 : std::int64_t{0};
+    };
+    first.setup.mustWait = [&] { return asked > 0 && asked < kFreeAgain; };
+    other.setup.stopIsAsked = [&] { return stops.load(); };
+    first.commands.push(Capture{.steps = 2, .firstStep = 3});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+    EXPECT_LT(asked.load(), kFreeAgain);
     EXPECT_THAT(together.steps(0), ElementsAre(3, 4)) << "which it had handed on by itself";
     EXPECT_THAT(together.steps(1), IsEmpty());
     EXPECT_THAT(together.told(), Contains(HasSubstr("slices of the other workers are not in the session: the run was stopped while nothing could be "
@@ -266,7 +305,7 @@ TEST(WorkersCapture, AStrangerThatNeverEndsIsHeardNoLongerThanAWorkerCanSpeak) {
     const auto told = toldOf(
         [&](DataParallel& others) {
             for (; said < 100'000; said += 100) {
-                others.gather({100});
+                others.gather({100, 0});
                 others.gatherBytes(std::vector<std::byte>(100));
             }
         },
@@ -281,9 +320,9 @@ TEST(WorkersCapture, WhatAStrangerSaysOfTimesThatNoClockHasIsNotStored) {
         [](DataParallel& others) {
             std::vector<std::byte> said;
             sayChunk(someSlicesOf(1, 3, std::numeric_limits<std::int64_t>::max() - 100), said);
-            others.gather({static_cast<double>(said.size())});
+            others.gather({static_cast<double>(said.size()), 0});
             others.gatherBytes(said);
-            others.gather({0});
+            others.gather({0, 0});
         },
         sink);
     EXPECT_THAT(told, Contains(HasSubstr("could not be read; it is not in the session")));

@@ -45,7 +45,7 @@ TEST_F(WindowOperationsTest, SaysWhatWouldFillItAndIsFilledByACaptureOfTheRun) {
     QTest::qWait(100);
     picture(window(), "operations-dark");
     applyStyle(*qApp, Theme::Light);
-    place->operations().exportTrace(folder.filePath("x.pt.trace.json"));
+    place->exports().write(1, folder.filePath("x.pt.trace.json"), {});
     ASSERT_TRUE(QTest::qWaitFor([&] { return QFile::exists(folder.filePath("x.pt.trace.json")); }, 5000));
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "WindowFixture.h"
+#include "app/gui/captured/TraceCounters.h"
 #include "fake/FakeLooks.h"
 #include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -93,8 +94,8 @@ TEST_F(WindowPanesTest, WhatWasCapturedIsWrittenAsAPageFromTheMenuOfSessionsAndB
     capture();
     ASSERT_TRUE(filled());
     const QString page = folder.filePath("captured.html"), text = folder.filePath("captured.md");
-    Q_EMIT window().sessions().exportRequested(1, page, "report");
-    Q_EMIT window().sessions().exportRequested(1, text, {});
+    place->exports().write(1, page, "report");
+    place->exports().write(1, text, {});
     const auto read = [](const QString& path) {
         QFile file(path);
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
@@ -219,6 +220,22 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     const auto queue = std::ranges::find(counters, QString("queue of stream 7 of GPU 0"), &CounterSeries::name);
     ASSERT_NE(queue, counters.end());
     EXPECT_EQ(std::ranges::max(queue->points, {}, [](const auto& point) { return point.second; }).second, 1);
+    // Of a capture that is too large for each of its changes the same is told by means.
+    TraceCounters folded;
+    const auto always = [] { return true; };
+    ASSERT_TRUE(traceCounters(options.database.toStdString(), view().content().session, view().content().lanes, always, folded, 0));
+    const auto mean = std::ranges::find(folded.series, queue->name, &CounterSeries::name);
+    ASSERT_NE(mean, folded.series.end());
+    EXPECT_TRUE(mean->range().endsWith("works on average")) << mean->range().toStdString();
+    const auto area = [](const CounterSeries& series) {
+        double sum = 0;
+        for (std::size_t i = 0; i + 1 < series.points.size(); ++i)
+            sum += series.points[i].second * static_cast<double>(series.points[i + 1].first - series.points[i].first);
+        return sum;
+    };
+    EXPECT_GT(area(*queue), 0);
+    EXPECT_NEAR(area(*mean), area(*queue), 1e-6 * area(*queue));
+    EXPECT_LT(mean->points.size(), queue->points.size());
 }
 
 TEST_F(WindowPanesTest, FiguresOfOneSessionNeverStandBelowTheLanesOfAnother) {

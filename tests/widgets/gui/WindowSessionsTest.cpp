@@ -225,7 +225,7 @@ TEST_F(WindowSessionsTest, ExportsASessionAsCsv) {
     open();
     runAndStop(10);
     const QString path = folder.filePath("out.csv");
-    Q_EMIT window().sessions().exportRequested(1, path, "csv");
+    place->exports().write(1, path, "csv");
     ASSERT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000));
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
@@ -252,9 +252,9 @@ TEST_F(WindowSessionsTest, ATraceOfSeveralWorkersSaysHowToHaveOneAlone) {
             if (log.index(i, 0).data(LogModel::SentenceRole).toString().contains(end)) return true;
         return false;
     };
-    Q_EMIT window().sessions().exportRequested(1, folder.filePath("all.json"), "kineto");
+    place->exports().write(1, folder.filePath("all.json"), "kineto");
     EXPECT_TRUE(QTest::qWaitFor([&] { return logged("all.json. It has ranks 0, 1"); }, 5000));
-    Q_EMIT window().sessions().exportRequested(1, folder.filePath("all.perfetto-trace"), "perfetto");
+    place->exports().write(1, folder.filePath("all.perfetto-trace"), "perfetto");
     EXPECT_TRUE(QTest::qWaitFor([&] { return logged("all.perfetto-trace."); }, 5000));
     EXPECT_FALSE(logged("all.perfetto-trace. It has ranks")) << "its readers know several";
 }
@@ -263,7 +263,7 @@ TEST_F(WindowSessionsTest, AnExportCanBeStopped) {
     open();
     runAndStop(10);
     const QString path = folder.filePath("out.csv");
-    Q_EMIT window().sessions().exportRequested(1, path, "csv");
+    place->exports().write(1, path, "csv");
     const auto dialogs = window().findChildren<QProgressDialog*>();
     ASSERT_EQ(dialogs.size(), 1);
     EXPECT_TRUE(dialogs.front()->labelText().contains("out.csv")) << dialogs.front()->labelText().toStdString();
@@ -273,14 +273,14 @@ TEST_F(WindowSessionsTest, AnExportCanBeStopped) {
     EXPECT_TRUE(QDir(folder.path()).entryList({"*unfinished*"}).isEmpty());
     EXPECT_TRUE(!QFile::exists(path) || QFile(path).size() > 500);
     const QString again = folder.filePath("again.csv");
-    Q_EMIT window().sessions().exportRequested(1, again, "csv");
+    place->exports().write(1, again, "csv");
     EXPECT_TRUE(QTest::qWaitFor([&] { return QFile(again).size() > 0; }, 5000)) << "and the next one is not";
 }
 
 TEST_F(WindowSessionsTest, AnExportThatIsAskedForWhileAnotherIsBeingStoppedIsWritten) {
     open();
     runAndStop(10);
-    Q_EMIT window().sessions().exportRequested(1, folder.filePath("stopped.csv"), "csv");
+    place->exports().write(1, folder.filePath("stopped.csv"), "csv");
     const auto dialogs = window().findChildren<QProgressDialog*>();
     ASSERT_EQ(dialogs.size(), 1);
     auto* stop = dialogs.front()->findChild<QPushButton*>();
@@ -288,7 +288,7 @@ TEST_F(WindowSessionsTest, AnExportThatIsAskedForWhileAnotherIsBeingStoppedIsWri
     stop->click();
     // The window has not heard yet that the first one ended.
     const QString path = folder.filePath("wanted.csv");
-    Q_EMIT window().sessions().exportRequested(1, path, "csv");
+    place->exports().write(1, path, "csv");
     EXPECT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000));
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().findChildren<QProgressDialog*>().isEmpty(); }, 5000)) << "both dialogs are gone";
 }
@@ -302,7 +302,7 @@ TEST_F(WindowSessionsTest, OffersEveryFormatOfTheCommandLineAndSaysWhyOneHasNoth
     EXPECT_EQ(words, (QStringList{"kineto", "perfetto", "memory", "csv", "csv-wide", "tensorboard", "report"}));
     for (const ExportChoice& choice : choices) {
         const QString path = folder.filePath(choice.nameFor(1));
-        Q_EMIT window().sessions().exportRequested(1, path, choice.word);
+        place->exports().write(1, path, choice.word);
         if (choice.word.startsWith("csv") || choice.word == "tensorboard") {
             EXPECT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000)) << choice.word.toStdString();
             continue;
@@ -325,7 +325,7 @@ TEST_F(WindowSessionsTest, AFileThatIsThereIsWrittenOverOnlyWhenAPersonAgrees) {
     mine.close();
     window().sessions().view().setCurrentIndex(window().sessions().filter().index(0, 0));
     window().sessions().exportSelected();
-    auto* dialog = window().sessions().findChild<QFileDialog*>();
+    auto* dialog = window().findChild<QFileDialog*>();
     ASSERT_NE(dialog, nullptr);
     EXPECT_FALSE(dialog->testOption(QFileDialog::DontConfirmOverwrite));
     dialog->selectFile(mine.fileName());

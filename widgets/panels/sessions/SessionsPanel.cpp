@@ -1,13 +1,11 @@
 #include "widgets/panels/sessions/SessionsPanel.h"
 
-#include <QFileDialog>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
-#include <QStandardPaths>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -196,7 +194,8 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("box"), "Captures…", this, [this, row] { Q_EMIT capturesRequested(row.id, row.name); });
     if (row.severalWorkers) menu->addAction(lineIcon("layers"), "Workers…", this, [this, row] { Q_EMIT workersRequested(row.id, row.name); });
     QMenu* exports = menu->addMenu(lineIcon("export"), "Export");
-    for (const ExportChoice& choice : m_exports) exports->addAction(choice.title + "…", this, [this, row, choice] { exportSession(row.id, choice); });
+    for (const ExportChoice& choice : m_exports)
+        exports->addAction(choice.title + "…", this, [this, row, word = choice.word] { Q_EMIT exportRequested(row.id, word); });
     exports->setEnabled(!m_exports.empty());
     QAction* removal = menu->addAction(lineIcon("trash"), several.size() > 1 ? QString("Delete %1 sessions").arg(several.size()) : QString("Delete"),
                                        this, [this, several] { removeAll(several); });
@@ -208,21 +207,8 @@ bool SessionsPanel::exportSelected() {
     const auto csv = std::ranges::find(m_exports, QString("csv"), &ExportChoice::word);
     const SessionRow* row = m_model->find(selected());
     if (row == nullptr || csv == m_exports.end()) return false;
-    exportSession(row->id, *csv);
+    Q_EMIT exportRequested(row->id, csv->word);
     return true;
-}
-
-// The dialog asks before a file that is there is written over.
-void SessionsPanel::exportSession(qint64 session, const ExportChoice& choice) {
-    const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    auto* dialog = new QFileDialog(this, QString("Export session %1: %2").arg(session).arg(choice.title), folder + '/' + choice.nameFor(session),
-                                   choice.filter());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(choice.ending());
-    connect(dialog, &QFileDialog::fileSelected, this,
-            [this, session, word = choice.word](const QString& path) { Q_EMIT exportRequested(session, path, word); });
-    dialog->open();
 }
 
 // Those that have ended; what is still recorded stays.

@@ -53,11 +53,11 @@ Q_SIGNALS:
     void overlayRequested(const std::vector<std::int64_t>& sessions);  // laid over each other in the charts; however many are chosen
     void sideBySideRequested(qint64 a, qint64 b);                      // what was captured in each, as timelines locked together
     void resumeRequested(qint64 session);
-    void measurementsRequested(qint64 session);                                      // what was measured within a run or a ladder, one by one
-    void exportRequested(qint64 session, const QString& path, const QString& word);  // ExportChoice::word
-    void workersRequested(qint64 session, const QString& name);                      // to see what each took
-    void capturesRequested(qint64 session, const QString& name);                     // to see and remove them
-    void checkpointsRequested(qint64 session, const QString& name);                  // the same, and what else can be done with them
+    void measurementsRequested(qint64 session);                      // what was measured within a run or a ladder, one by one
+    void exportRequested(qint64 session, const QString& word);       // ExportChoice::word; where to is asked then
+    void workersRequested(qint64 session, const QString& name);      // to see what each took
+    void capturesRequested(qint64 session, const QString& name);     // to see and remove them
+    void checkpointsRequested(qint64 session, const QString& name);  // the same, and what else can be done with them
     void deleteRequested(qint64 session, const QString& name);
     void restoreRequested(qint64 session);
     void demoRequested();
@@ -67,7 +67,6 @@ protected:
 
 private:
     void showMenu(const QPoint& at);
-    void exportSession(qint64 session, const ExportChoice& choice);
     void remove(const SessionRow& row);
     void removeAll(const std::vector<std::int64_t>& sessions);
     void showEmptiness();
