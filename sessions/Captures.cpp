@@ -199,7 +199,7 @@ SlowestSteps slowestAmong(const std::vector<StoredCapture>& captures, std::int64
     bool slowest = false, others = false;
     for (const StoredCapture& one : captures) {
         if (one.slices == 0 || one.from.ns >= to || one.until.ns <= from) continue;
-        // One from before that was told may hold more than its operations.
+        // Older versions kept operations alone of the slowest, and now there is memory beside them; one from before that was told may have it, too.
         (one.ofSlowest && one.records == one.slices ? slowest : others) = true;
     }
     if (!slowest) return SlowestSteps::None;

@@ -34,7 +34,8 @@ struct StoredCaptures {
 };
 Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t session);
 
-// Of those that reach into [from, to): whether steps that were kept as the slowest are all there is. None: also where there is no capture.
+// Of those that reach into [from, to): whether steps that were kept as the slowest, with their operations alone, are all there is. None: also where
+// there is no capture.
 SlowestSteps slowestAmong(const std::vector<StoredCapture>& captures, std::int64_t from = std::numeric_limits<std::int64_t>::min(),
                           std::int64_t to = std::numeric_limits<std::int64_t>::max());
 

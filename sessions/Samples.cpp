@@ -1,5 +1,7 @@
 #include "sessions/Samples.h"
 
+#include <limits>
+
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SampleCodec.h"
 
@@ -40,6 +42,22 @@ Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std
 Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
                               const BlockRange& range) {
     return forEachBlockOf(reader, session, kAllocations, range, decodeAllocations, take);
+}
+
+Result<bool> othersHaveMemory(SessionReader& reader, std::int64_t session) {
+    const auto lanes = reader.chunkLanes(session);
+    if (!lanes) return lanes.error();
+    for (const auto& lane : *lanes) {
+        if (lane.kind != kAllocations) continue;
+        const ChunkRange all{lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
+        const auto page = reader.chunks(session, all, {}, 1);
+        if (!page) return page.error();
+        if (page->chunks.empty()) continue;
+        const auto block = decodeAllocations(*page->chunks.front());
+        if (!block) return block.error();
+        if (block->rank > 0) return true;
+    }
+    return false;
 }
 
 Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerTimes&)>& take) {

@@ -24,6 +24,8 @@ Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std
                           const BlockRange& range = {});
 Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
                               const BlockRange& range = {});
+// Of a run of several workers: whether there is more of those beside the first than operations, phases and steps. Older versions recorded no more.
+Result<bool> othersHaveMemory(SessionReader& reader, std::int64_t session);
 // Of a run of several workers: what each of them took for the phases of its steps, in order of time.
 Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerTimes&)>& take);
 // And what was found of their clocks, exchange by exchange.

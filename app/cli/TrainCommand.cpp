@@ -338,8 +338,9 @@ void addTrain(CLI::App& parent, Actions& actions) {
         })
         ->excludes(captureAt)
         ->take_last();
-    command->add_flag("--profile-slowest", options->profileSlowest,
-                      "Observe every step and keep the operations of those that take longest, 20 at most, each with the one before and after it");
+    command->add_flag(
+        "--profile-slowest", options->profileSlowest,
+        "Observe every step and keep those that take longest, 20 at most, each with the one before and after it, as captures hold them");
     command->add_option("--capture-steps", options->capture.steps, "Steps to capture from there on")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))

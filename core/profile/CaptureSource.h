@@ -32,12 +32,15 @@ struct CaptureOutlet {
     std::int64_t rank = 0;
     std::string process;
     bool gpu = false;                                       // the steps put work onto a GPU
-    bool onlyOperations = false;                            // with their steps and phases: of a worker beside the first one of a run
+    bool rows = true;                                       // the rows of CaptureDone are wanted: nobody reads those of workers beside the first
     std::function<std::vector<LastingMemory>()> lasting{};  // asked when a capture begins
     // What captures of the session take on the disk by now, and at most; 0: as much as there is.
     std::function<std::int64_t()> stored{};
     std::int64_t cap = 0;
     std::function<RecordingCosts()> recording{};  // what records of steps cost; asked when a capture ends and nobody listens any more
+    // Where every step is observed and few are kept: to `sink` goes behind each step what is that step's alone, and here, at any time and from any
+    // thread, what is of several or comes later: kernels, samples, notes. Null: a capture of steps that were asked for.
+    EventSink* late = nullptr;
 };
 
 // Listens from when it is made until it is destroyed; beside it others may (OperationStream.h, core/base/OperationSpan.h).
@@ -46,6 +49,10 @@ public:
     virtual ~CaptureSource() = default;
     // Behind each step, outside of its time: hands on what is complete.
     virtual void stepDone() {}
+    // Around each step where every step is observed (CaptureOutlet::late), in place of stepDone(). end: when the step ended; outside of its time,
+    // too.
+    virtual void stepBegins() {}
+    virtual void stepEnds(TimeNs /*end*/) { stepDone(); }
     // Once, after the last step: adds what it saw. into.steps is there already. Returns a sentence where not all of it could be kept.
     virtual std::string finish(CaptureDone& into) = 0;
 };

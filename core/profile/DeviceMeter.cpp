@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/trace/Slice.h"
+
 namespace stepscope {
 namespace {
 
@@ -34,7 +36,7 @@ constexpr Reading kReadings[] = {
 
 DeviceMeter::DeviceMeter(const CudaInterface& cuda, std::int64_t device, std::int64_t rank, Out out)
     : m_cuda(cuda), m_device(device), m_out(std::move(out)) {
-    m_block.lane = kMeterLanes + device + (rank << 52);  // as the lanes of its kernels are told from those of other workers
+    m_block.lane = laneOfWorker(kMeterLanes + device, rank);  // as the lanes of its kernels are told from those of other workers
     m_block.rank = rank;
     m_block.process = m_block.device = device;
     m_block.name = fmt::format("GPU {}", device);

@@ -69,6 +69,8 @@ public:
           m_toSession(outlet.clock->now().ns - steadyNow()),
           m_begin(outlet.clock->now()),
           m_trainer(::gettid()),
+          m_ofOperations(outlet.late == nullptr),
+          m_counting(m_ofOperations),
           m_samples(outlet.rank, outlet.process) {}
 
     // A sentence where the trainer's thread cannot be counted: then no other can.
@@ -95,6 +97,7 @@ public:
     }
 
     void operationBegins(const OperationBegun& begun) noexcept override {
+        if (!m_ofOperations) (void)here(begun.worker);  // its thread is one of those that phases are counted of
         if (!m_counting) return;
         Thread& thread = here(begun.worker);
         if (thread.counters) thread.open.push_back({begun.id, thread.take(), {}});
@@ -160,6 +163,7 @@ public:
         const std::lock_guard lock(m_mutex);
         const std::int64_t now = steadyNow(), took = now - std::exchange(m_lastStep, now);
         m_steps += 1;
+        if (!m_ofOperations) return;
         if (!m_counting) {
             m_counting = --m_pausing <= 0;
             return;
@@ -181,7 +185,7 @@ public:
             const std::lock_guard lock(m_mutex);
             taken = m_samples.take(all);
         }
-        if (all) taken.push_back(operations());
+        if (all && m_ofOperations) taken.push_back(operations());
         for (SampleBlock& block : taken)
             if (!block.samples.empty()) m_sink.publishChunk(std::make_shared<Chunk>(encodeSamples(std::move(block))));
     }
@@ -209,7 +213,7 @@ private:
             fmt::format("Hardware counters of {} {}: {} readings took {}", m_threads.size(), m_threads.size() == 1 ? "thread" : "threads",
                         format::count(std::llround(readings)), format::milliseconds(cost));
         text += steps.ns > 0 ? fmt::format(", {:.1f} % of the captured steps.", 100 * cost / steps.milliseconds()) : ".";
-        if (m_countedSteps < m_steps)
+        if (m_ofOperations && m_countedSteps < m_steps)
             text += fmt::format(" Operations were counted in {} of {} steps, so that it costs no more.", m_countedSteps, m_steps);
         if (m_all.share() < kNoteworthyTurns && m_all.running > 0)
             text +=
@@ -295,9 +299,10 @@ private:
     const std::int64_t m_toSession;
     const TimeNs m_begin;
     const int m_trainer;
+    const bool m_ofOperations;  // their sums are told, too; not where every step is observed and few are kept
     PartsOfThreads<Thread> m_parts;
     double m_readingNs = 0;
-    std::atomic<bool> m_counting{true};  // operations; changes between steps
+    std::atomic<bool> m_counting;  // operations; changes between steps
     std::int64_t m_lastStep = steadyNow(), m_steps = 0, m_countedSteps = 0, m_pausing = 0, m_readBefore = 0;
     std::mutex m_mutex;
     std::vector<std::shared_ptr<Thread>> m_threads;  // that are counted; the trainer's is the first

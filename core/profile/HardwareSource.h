@@ -1,7 +1,7 @@
 // HardwareSource: what the processor counts while a capture's steps run (counters/ThreadCounters.h), as samples: by phase, of each thread of the team
 // and of all of them, instructions a cycle, bytes a second that the last cache had to fetch, and the share of cycles that were stalled; and by
-// operation the sums of the capture, on the threads that ran it. Where the system lets nobody count, it costs nothing and a note says why. Made and
-// finished on the thread that runs the steps.
+// operation the sums of the capture, on the threads that ran it; by phase alone where every step is observed (CaptureOutlet::late). Where the system
+// lets nobody count, it costs nothing and a note says why. Made and finished on the thread that runs the steps.
 #pragma once
 #include <memory>
 #include <string>

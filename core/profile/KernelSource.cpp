@@ -177,7 +177,7 @@ private:
             if (block.slices.empty() && all > 0 && block.lost + block.invalid == 0) continue;
             const std::int64_t device = block.thread.device;
             block.thread.rank = m_rank;
-            block.thread.lane += m_rank << 52;  // told from those of other captures of the session
+            block.thread.lane = laneOfWorker(block.thread.lane, m_rank);  // told from those of other captures of the session
             const bool unseen = device >= 0 && m_meters.try_emplace(device, m_cuda, device, m_rank, m_measured).second;
             auto chunk = std::make_shared<Chunk>(encodeSlices(std::move(block), m_clock.now()));
             ChunkPtr facts;

@@ -25,7 +25,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMemoryLane = std::int64_t{1} << 52;
 constexpr std::size_t kMostOfAStep = 1 << 20;  // 80 MB; what comes behind it is counted as lost
 constexpr std::size_t kFullBlock = 4096;
 constexpr std::uint64_t kRest = 0;  // the address of what was taken before, all in one
@@ -85,18 +84,23 @@ struct Record {
 class MemorySource::Recording final : public OperationObserver, public StepObserver, public MemoryObserver {
 public:
     explicit Recording(const CaptureOutlet& outlet) : m_sink(*outlet.sink), m_toSession(outlet.clock->now().ns - steadyNow()), m_trainer(::gettid()) {
-        m_block.lane = kMemoryLane + outlet.rank;
+        m_block.lane = memoryLane(outlet.rank);
         m_block.process = ::getpid();
         m_block.thread = m_trainer;
         m_block.rank = outlet.rank;
     }
 
-    // What lasts and is known by name, and how much of the host's there is beside it.
-    void begin(const CaptureOutlet& outlet) {
+    // What lasts and is known by name, and how much of the host's there is beside it. What was heard before, of no step that is told of, is in that.
+    void begin(const std::function<std::vector<LastingMemory>()>& lasting) {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_records.clear();
+        }
+        m_restGiven = 0;
         const std::int64_t now = steadyNow();
         const std::int64_t host = host_memory::usage().live.count;
         std::map<std::int64_t, std::int64_t> named;  // by device; what is in use rises to what there is with the last of them
-        for (const LastingMemory& one : outlet.lasting ? outlet.lasting() : std::vector<LastingMemory>()) {
+        for (const LastingMemory& one : lasting ? lasting() : std::vector<LastingMemory>()) {
             named[one.device] += one.bytes;
             take(now, reinterpret_cast<std::uint64_t>(one.address), one.bytes, one.device, named[one.device], -1, toString(one.kind), {});
         }
@@ -311,11 +315,12 @@ private:
 };
 
 MemorySource::MemorySource(const CaptureOutlet& outlet)
-    : m_recording(std::make_shared<Recording>(outlet)),
+    : m_lasting(outlet.lasting),
+      m_recording(std::make_shared<Recording>(outlet)),
       m_operations(m_recording),
       m_phases(stepObservers, m_recording),
       m_host(memoryObservers, m_recording) {
-    m_recording->begin(outlet);
+    if (outlet.late == nullptr) m_recording->begin(m_lasting);
     if (outlet.gpu)
         m_device = std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<DeviceReports>(m_recording));
 }
@@ -323,6 +328,14 @@ MemorySource::~MemorySource() = default;
 
 void MemorySource::stepDone() {
     m_recording->handOn();
+}
+
+void MemorySource::stepBegins() {
+    m_recording->begin(m_lasting);
+}
+
+void MemorySource::stepEnds(TimeNs end) {
+    m_recording->end(end.ns);
 }
 
 std::string MemorySource::finish(CaptureDone& into) {

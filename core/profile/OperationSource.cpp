@@ -185,7 +185,7 @@ private:
                          .name = id == m_trainer ? "trainer"
                                  : worker > 0    ? fmt::format("{}{}", kTeamLanePrefix, worker)
                                                  : std::string(called),
-                         .lane = m_rank == 0 ? 0 : (m_rank << 32) + id,
+                         .lane = m_rank == 0 ? 0 : laneOfWorker(id, m_rank),
                          .rank = m_rank,
                          .processName = m_process};
         thread->records.reserve(kBlock);
@@ -241,7 +241,7 @@ void OperationSource::stepDone() {
     m_recording->handOn(false);
 }
 
-void OperationSource::handOnAll() {
+void OperationSource::stepEnds(TimeNs) {
     m_recording->handOn(true);
 }
 

@@ -15,8 +15,8 @@ public:
     explicit OperationSource(const CaptureOutlet& outlet);
     ~OperationSource() override;
     void stepDone() override;
-    // Behind a step: all of it, so that each step has chunks of its own. What operations that have not ended yet will say is not in it.
-    void handOnAll();
+    // All of it, so that each step has chunks of its own. What operations that have not ended yet will say is not in it.
+    void stepEnds(TimeNs end) override;
     std::string finish(CaptureDone& into) override;
 
 private:

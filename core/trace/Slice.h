@@ -95,6 +95,18 @@ struct SliceThread {
     bool operator==(const SliceThread&) const = default;
 };
 
+// The lanes of a worker's captures, of slices and of samples, lie together, so that no two workers of one run have the same: 2^52 of them, from here
+// on. A thread of the first one's has its own number, its streams and calls are above 2^40; of others as much more. Of 2048 workers and more they
+// are below 0, and no two are the same either. (Before, threads of others were at 2^32 times their rank: such sessions read as they did.)
+constexpr std::int64_t kLanesOfWorker = std::int64_t{1} << 52;
+inline std::int64_t lanesFrom(std::int64_t rank) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(rank) * static_cast<std::uint64_t>(kLanesOfWorker));
+}
+// Where a worker of this rank has a lane that it names so, whatever rank it named it with.
+inline std::int64_t laneOfWorker(std::int64_t lane, std::int64_t rank) {
+    return lanesFrom(rank) + (lane & (kLanesOfWorker - 1));
+}
+
 // How captures begin the names of the threads that a planned step is shared among, beside the one that runs it: "worker 1". No other thread that a
 // capture records is called so.
 constexpr std::string_view kTeamLanePrefix = "worker ";

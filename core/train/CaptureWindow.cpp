@@ -86,7 +86,7 @@ std::string CaptureWindow::fullWords() const {
 
 void CaptureWindow::before(std::int64_t step, bool onGpu, std::int64_t stepsOfProgram) {
     const bool due = m_asked && step >= m_asked->firstStep - m_asked->warmUp;
-    if (m_slowest) m_slowest->before(step, due ? -1 : stepsOfProgram);
+    if (m_slowest) m_slowest->before(step, due ? -1 : stepsOfProgram, onGpu || cudaPlugin().onHost);
     if (!due) return;
     const bool warming = step < m_asked->firstStep;
     if (capturing() && warming == m_warming) return;

@@ -56,7 +56,7 @@ Trainer::Trainer(TrainerSetup setup)
       m_capture({.sink = m_together.sink(),
                  .clock = m_setup.clock,
                  .rank = m_together.rank(),
-                 .onlyOperations = m_together.rank() > 0,
+                 .rows = m_together.rank() == 0,
                  .lasting = [this] { return lastingMemory(m_state); },
                  .stored = m_setup.captureBytes,
                  .cap = m_setup.captureCap,

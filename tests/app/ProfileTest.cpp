@@ -127,6 +127,26 @@ TEST_F(Profile, SaysWhatIsNotRecordedOfStepsThatWereKeptAsTheSlowest) {
     EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("kept as the slowest"));
 }
 
+TEST_F(Profile, SaysWhatOlderVersionsDidNotRecordOfOtherWorkers) {
+    for (const bool older : {true, false}) {
+        auto recorder = stepscope::Recorder::open({.path = database()}, stepscope::SessionInfo());
+        ASSERT_TRUE(recorder) << recorder.error().sentence;
+        for (const std::int64_t rank : {0, 1}) {
+            stepscope::SliceBlock operations{.thread = {.process = 1, .thread = 2, .lane = 10 + rank, .rank = rank}, .strings = {"", "aten::mm"}};
+            operations.slices = {{.start = 10, .duration = 5, .name = 1}};
+            (*recorder)->publishChunk(std::make_shared<const stepscope::Chunk>(stepscope::encodeSlices(operations)));
+            stepscope::AllocationBlock memory{.lane = 10 + rank, .rank = rank};
+            memory.allocations = {{.at = 11, .address = 1, .bytes = 100}};
+            if (rank == 0 || !older) (*recorder)->publishChunk(std::make_shared<const stepscope::Chunk>(stepscope::encodeAllocations(memory)));
+        }
+        (*recorder)->publish(stepscope::CaptureDone{.step = 3, .at = {20}, .firstStep = 3, .steps = 1, .operations = 1});
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    const std::string sentence = "memory and the processor's counters are of the first alone";
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr(sentence));
+    EXPECT_THAT(cli({"profile", "2", "--db", database()}).out, testing::Not(HasSubstr(sentence)));
+}
+
 TEST_F(Profile, KnowsOfEveryOperationOfOurOwnWhatItMovesAndInWhatTypeItMultiplies) {
     for (const char* fusion : {"kernels", "step"})
         for (const char* amp : {"off", "bf16"}) {

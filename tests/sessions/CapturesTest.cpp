@@ -6,8 +6,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/Note.h"
 #include "sessions/Captures.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionTrace.h"
 #include "sessions/Slices.h"
 #include "tests/sessions/query/QueryFixture.h"
@@ -52,6 +54,27 @@ TEST_F(StoredCapturesOf, SayOfTheProcessorsCountersApartFromKernels) {
     EXPECT_EQ(captureNotes(**reader, 1).value(), std::vector<std::string>{"No driver."});
     EXPECT_EQ(counterNote(**reader, 1).value(), "Counters: two.") << "the newest";
     EXPECT_EQ(counterNote(**reader, 2).value(), "");
+}
+
+TEST_F(StoredCapturesOf, TellWhetherThereIsMoreOfOtherWorkersThanOperations) {
+    const auto memoryOf = [](std::int64_t rank) {
+        AllocationBlock block{.lane = 100 + rank, .rank = rank};
+        block.allocations = {{.at = 5, .address = 1, .bytes = 10}};
+        return encodeAllocations(block);
+    };
+    const auto operationsOf = [](std::int64_t rank) {
+        SliceBlock block{.thread = {.thread = 1, .lane = (rank << 32) + 1, .rank = rank}, .strings = {"", "x"}};  // as older versions have them
+        block.slices = {{.start = 5, .duration = 1, .name = 1}};
+        return encodeSlices(block);
+    };
+    record({operationsOf(0), operationsOf(1), memoryOf(0)});
+    record({operationsOf(0), operationsOf(1), memoryOf(0), memoryOf(1)});
+    record({});
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader);
+    EXPECT_FALSE(othersHaveMemory(**reader, 1).value());
+    EXPECT_TRUE(othersHaveMemory(**reader, 2).value());
+    EXPECT_FALSE(othersHaveMemory(**reader, 3).value());
 }
 
 TEST_F(StoredCapturesOf, HaveTheirSizes) {

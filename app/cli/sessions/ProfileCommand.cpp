@@ -409,8 +409,10 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (!slowest.empty()) notes->push_back(std::move(slowest));
     std::string noKernels = notes->empty() ? std::string(kNoKernels) : notes->front();
     if (known->kind == SessionKind::Run && beside.ranks.there().size() > 1) {
-        if (onGpus && notes->empty()) noKernels = otherWorkersSentence(true);
-        notes->push_back(otherWorkersSentence(onGpus));
+        const auto whole = othersHaveMemory(**reader, session);
+        if (!whole) return whole.error();
+        if (!*whole && onGpus && notes->empty()) noKernels = otherWorkersSentence(true);
+        if (!*whole) notes->push_back(otherWorkersSentence(onGpus));
     }
     // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {

@@ -48,6 +48,7 @@ struct PanesWiring::Opened {
     QString note, counterNote;
     std::vector<StoredCapture> captures;
     SessionInfo info;
+    bool othersAreWhole = false;  // of a run of several workers: more is recorded of each than operations
     std::map<std::int64_t, GpuShape> shapes;
     OperationCounters counters;
     std::optional<PredictedMemory> predicted;  // none: not asked yet, as the engine was starting
@@ -166,6 +167,9 @@ void PanesWiring::read() {
                 auto info = (*stored)->info(wanted.session);
                 if (!info) return info.error();
                 opened->info = std::move(*info);
+                const auto whole = othersHaveMemory(**stored, wanted.session);
+                if (!whole) return whole.error();
+                opened->othersAreWhole = *whole;
                 opened->shapes = *shapes;
                 opened->counters = {};
                 if (opened->session != wanted.session) opened->predicted.reset();
@@ -191,7 +195,7 @@ void PanesWiring::read() {
             const SlowestSteps among = slowestAmong(opened->captures, view.panes->from, view.panes->to);
             view.slowest = QString::fromStdString(slowestSentence(among));
             view.onlySlowest = among == SlowestSteps::All;
-            if (opened->info.kind == SessionKind::Run && view.panes->severalRanks)
+            if (opened->info.kind == SessionKind::Run && view.panes->severalRanks && !opened->othersAreWhole)
                 view.others = QString::fromStdString(otherWorkersSentence(view.panes->devices));
             if (!opened->predicted && workbench != nullptr) opened->predicted = predictedMemory(opened->info, *workbench);
             if (opened->predicted) {

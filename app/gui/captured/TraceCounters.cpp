@@ -42,7 +42,13 @@ Status deviceCounters(SessionReader& reader, std::int64_t session, std::vector<C
     return {};
 }
 
-Status sampleCounters(SessionReader& reader, std::int64_t session, const std::function<bool()>& goesOn, TraceCounters& counters) {
+bool hasSeveralRanks(const TraceLanes& lanes) {
+    return std::ranges::any_of(lanes.lanes, [&](const TraceLane& lane) { return lane.thread.rank != lanes.lanes.front().thread.rank; });
+}
+
+Status sampleCounters(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
+                      TraceCounters& counters) {
+    const bool severalRanks = hasSeveralRanks(lanes);
     std::vector<CounterSeries>& into = counters.series;
     std::map<std::pair<std::int64_t, std::string>, std::size_t> places;
     std::map<std::int64_t, std::int64_t> missing;  // of a lane
@@ -56,7 +62,11 @@ Status sampleCounters(SessionReader& reader, std::int64_t session, const std::fu
         for (const Sample& sample : block.samples) {
             const SampleSeries& series = block.series[sample.series];
             const auto [found, added] = places.try_emplace({block.lane, series.name}, into.size());
-            if (added) into.push_back({QString::fromStdString(series.name), QString::fromStdString(series.unit), {}});
+            if (added) {
+                QString name = QString::fromStdString(series.name);
+                if (severalRanks) name += QString(", rank %1").arg(block.rank);
+                into.push_back({name, QString::fromStdString(series.unit), {}});
+            }
             into[found->second].add(sample.at, sample.value);
         }
         return {};
@@ -112,11 +122,11 @@ Status foldedQueues(SessionReader& reader, std::int64_t session, const TraceLane
 Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn, std::int64_t most,
                      std::vector<CounterSeries>& into) {
     std::int64_t slices = 0;
-    bool devices = false, severalRanks = false;
+    const bool severalRanks = hasSeveralRanks(lanes);
+    bool devices = false;
     for (const TraceLane& lane : lanes.lanes) {
         slices = cappedSum(slices, lane.slices);
         devices = devices || lane.thread.device >= 0;
-        severalRanks = severalRanks || lane.thread.rank != lanes.lanes.front().thread.rank;
     }
     if (!devices) return {};
     if (slices > most) return foldedQueues(reader, session, lanes, severalRanks, goesOn, into);
@@ -144,7 +154,7 @@ Status traceCounters(const std::string& database, std::int64_t session, const Tr
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     if (auto read = deviceCounters(**reader, session, into.series); !read) return read;
-    if (auto read = sampleCounters(**reader, session, goesOn, into); !read) return read;
+    if (auto read = sampleCounters(**reader, session, lanes, goesOn, into); !read) return read;
     return queueCounters(**reader, session, lanes, goesOn, most, into.series);
 }
 

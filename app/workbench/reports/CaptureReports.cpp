@@ -11,6 +11,7 @@
 #include "core/report/CaptureReport.h"
 #include "sessions/Captures.h"
 #include "sessions/DeviceShapes.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/SessionTrace.h"
 #include "sessions/Slices.h"
@@ -73,7 +74,11 @@ Result<report::Document> capturedReport(const Workbench& workbench, const std::s
     facts.session = session;
     facts.notes = std::move(*notes);
     if (const std::string slowest = slowestSentence(slowestAmong(stored->captures)); !slowest.empty()) facts.notes.push_back(slowest);
-    if (info->kind == SessionKind::Run && panes->severalRanks) facts.notes.push_back(otherWorkersSentence(panes->devices));
+    if (info->kind == SessionKind::Run && panes->severalRanks) {
+        const auto whole = othersHaveMemory(**reader, session);
+        if (!whole) return whole.error();
+        if (!*whole) facts.notes.push_back(otherWorkersSentence(panes->devices));
+    }
     if (recording)
         facts.notes.insert(facts.notes.begin(), "The session was still being recorded when this was written: its last capture may not be whole.");
     for (const StoredCapture& one : stored->captures) facts.captures.push_back({one.number, one.firstStep, one.steps, one.slices, one.cost});

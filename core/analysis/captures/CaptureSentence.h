@@ -10,10 +10,11 @@ namespace stepscope {
 
 std::string captureSentence(const CaptureDone& capture);
 
-// How many of some captures were kept because their steps were slow (core/train/SlowestCapture.h): those hold operations alone.
+// How many of some captures were kept because their steps were slow (core/train/SlowestCapture.h), of those that hold operations alone:
+// older versions kept no more of them.
 enum class SlowestSteps { None, Some, All };
 std::string slowestSentence(SlowestSteps among);  // empty for none
-// Of a run of several workers (core/train/workers/CapturesTogether.h). onGpus: the first one's kernels are there.
+// Of a run of several workers that an older version captured: by now all that is captured is of each. onGpus: the first one's kernels are there.
 std::string otherWorkersSentence(bool onGpus);
 
 }  // namespace stepscope

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "core/trace/Slice.h"
+
 namespace stepscope {
 namespace {
 
@@ -94,7 +96,7 @@ SampleBlock CounterSamples::operations(const std::map<std::string, CountedSum>& 
 }
 
 SampleBlock CounterSamples::emptyBlock(std::int64_t lane, const std::string& name) const {
-    return {.lane = kCounterLanes + lane + (m_rank << 52),
+    return {.lane = laneOfWorker(kCounterLanes + lane, m_rank),
             .process = ::getpid(),
             .rank = m_rank,
             .name = m_process.empty() ? name : fmt::format("{}, {}", name, m_process)};

@@ -11,10 +11,15 @@
 
 #include "core/base/Format.h"
 #include "core/events/Event.h"
+#include "core/profile/DeviceFacts.h"
+#include "core/profile/MemorySource.h"
 #include "core/program/DataParallel.h"
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/Lod.h"
 #include "core/trace/Note.h"
+#include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
+#include "core/train/captures/HeldSteps.h"
 #include "core/train/workers/ClockExchange.h"
 #include "core/train/workers/SaidChunks.h"
 
@@ -31,6 +36,13 @@ constexpr double kHoldOn = -1;
 constexpr std::int64_t kMostInHand = std::int64_t{32} << 20;
 constexpr std::chrono::milliseconds kLooksAtDisk{10};
 constexpr std::int64_t kLatestSlice = 9'000'000'000'000'000;  // ns of a session's clock, a hundred days
+constexpr std::int64_t kMostDevices = 1024;                   // of a machine
+constexpr std::size_t kMostOfFacts = 4096;                    // bytes
+
+// What has the times of steps.
+bool hasTimes(const std::string& kind) {
+    return isSlices(kind) || kind == kSamples || kind == kAllocations;
+}
 
 // Into the first one's time. What lay in something else lies in it afterwards, too.
 void moveTo(const ClockLine& line, Slice& slice) {
@@ -70,7 +82,7 @@ void HeldCapture::publish(Event event) {
 }
 
 void HeldCapture::publishChunk(ChunkPtr chunk) {
-    if (!isSlices(chunk->kind)) return;
+    if (!hasTimes(chunk->kind) && chunk->kind != kDeviceFacts) return;
     const std::lock_guard lock(m_mutex);
     const std::size_t bytes = chunk->bytes.size();
     if (bytes <= kMostSaidBytes && m_bytes + bytes <= m_most) {
@@ -78,12 +90,10 @@ void HeldCapture::publishChunk(ChunkPtr chunk) {
         m_chunks.push_back(std::move(chunk));
         return;
     }
-    const auto [lost, added] = m_lost.try_emplace(chunk->lane);
-    if (added) {
-        if (const auto block = decodeSlices(*chunk)) lost->second.thread = block->thread;
-        lost->second.thread.lane = chunk->lane;
-    }
-    lost->second.lost += chunk->count;
+    ChunkPtr lost = onlyLost(*chunk);
+    if (!lost) return;
+    m_chunks.push_back(std::move(lost));
+    (isSlices(chunk->kind) ? m_lostSlices : m_lostOthers) += chunk->count;
     m_lostAt = chunk->begin;
 }
 
@@ -95,16 +105,14 @@ std::int64_t HeldCapture::bytes() {
 std::vector<ChunkPtr> HeldCapture::take() {
     const std::lock_guard lock(m_mutex);
     auto chunks = std::exchange(m_chunks, {});
-    std::int64_t lost = 0;
-    const auto lostOf = std::exchange(m_lost, {});
-    for (const auto& [lane, block] : lostOf) {
-        lost += block.lost;
-        chunks.push_back(std::make_shared<const Chunk>(encodeSlices(block, m_lostAt)));
-    }
-    if (lost > 0)
-        chunks.push_back(noteChunk(fmt::format("{} slices of its capture are not there: at most {} of them are held until it ends.",
-                                               format::count(lost), format::bytes({static_cast<std::int64_t>(m_most)})),
-                                   m_lostAt));
+    const auto say = [&](std::int64_t lost, const char* what) {
+        if (lost > 0)
+            chunks.push_back(noteChunk(fmt::format("{} {} of its capture are not there: at most {} of it are held until it ends.",
+                                                   format::count(lost), what, format::bytes({static_cast<std::int64_t>(m_most)})),
+                                       m_lostAt));
+    };
+    say(std::exchange(m_lostSlices, 0), "slices");
+    say(std::exchange(m_lostOthers, 0), "samples and allocations");
     m_bytes = 0;
     return chunks;
 }
@@ -124,7 +132,7 @@ void CapturesTogether::collect(CaptureDone& done) {
     auto own = rank() == 0 ? std::vector<ChunkPtr>() : m_held.take();
     std::vector<double> span{0, 0};
     for (bool first = true; const ChunkPtr& chunk : own) {
-        if (!isSlices(chunk->kind)) continue;
+        if (!hasTimes(chunk->kind)) continue;
         span[0] = first ? static_cast<double>(chunk->begin.ns) : std::min(span[0], static_cast<double>(chunk->begin.ns));
         span[1] = first ? static_cast<double>(chunk->end.ns) : std::max(span[1], static_cast<double>(chunk->end.ns));
         first = false;
@@ -197,23 +205,69 @@ bool CapturesTogether::waitsForDisk(bool stops) {
 // What another process says of itself beside its slices, whose they are, is known here.
 void CapturesTogether::handOn(int worker, const Chunk& chunk, CaptureDone& done) {
     if (chunk.kind == kNote) return say(done, LogLevel::Warning, fmt::format("Worker {}: {}", worker, noteOf(chunk)));
-    auto block = isSlices(chunk.kind) ? decodeSlices(chunk) : Result<SliceBlock>(makeError(ErrorCode::BadInput, "It has no slices."));
-    // Its slices lie within it; beyond any clock's time nothing is moved.
-    if (!block || chunk.begin.ns < -kLatestSlice || chunk.end.ns > kLatestSlice) {
+    if (chunk.kind == kDeviceFacts) {
+        // By the ordinal alone, as readers know them: of workers on several machines the first one's GPU of a number stands for the others' of that
+        // number.
+        if (chunk.lane >= 0 && chunk.lane < kMostDevices && chunk.bytes.size() <= kMostOfFacts && m_devices.insert(chunk.lane).second) {
+            const TimeNs now = m_clock->now();
+            m_sink->publishChunk(std::make_shared<const Chunk>(
+                Chunk{.kind = chunk.kind, .lane = chunk.lane, .begin = now, .end = now + TimeNs{1}, .count = 1, .bytes = chunk.bytes}));
+        }
+        return;
+    }
+    // What is in it lies within it; beyond any clock's time nothing is moved.
+    TimeNs last;
+    ChunkPtr moved;
+    if (chunk.begin.ns >= -kLatestSlice && chunk.end.ns <= kLatestSlice)
+        moved = isSlices(chunk.kind)         ? slicesOf(worker, chunk, last)
+                : chunk.kind == kSamples     ? samplesOf(worker, chunk, last)
+                : chunk.kind == kAllocations ? allocationsOf(worker, chunk, last)
+                                             : nullptr;
+    if (!moved) {
         ++m_notRead;
         return;
     }
     if (m_leavesOut) {
-        m_leftOut = cappedSum(m_leftOut, chunk.count);
+        if (isSlices(chunk.kind)) m_leftOut = cappedSum(m_leftOut, chunk.count);
         return;
     }
+    // What is of a capture is told from that of the next one by when it begins, and nothing of it can have begun by now.
+    if (moved->count > 0) done.at = std::max(done.at, std::min(last, m_clock->now()));
+    m_sink->publishChunk(std::move(moved));
+}
+
+// Null: what cannot be read. last: when the last of it began.
+ChunkPtr CapturesTogether::slicesOf(int worker, const Chunk& chunk, TimeNs& last) const {
+    auto block = decodeSlices(chunk);
+    if (!block) return nullptr;
     const ClockLine& line = m_lines[static_cast<std::size_t>(worker)];
     block->thread.rank = worker;
-    block->thread.lane = (std::int64_t{worker} << 32) + (block->thread.thread & 0xffffffff);
+    block->thread.lane = laneOfWorker(block->thread.laneNumber(), worker);
     for (Slice& slice : block->slices) moveTo(line, slice);
-    // A capture's slices are told from those of the next one by when they begin, and none of them can have begun by now.
-    if (!block->slices.empty()) done.at = std::max(done.at, std::min(TimeNs{block->slices.back().start}, m_clock->now()));
-    m_sink->publishChunk(std::make_shared<const Chunk>(encodeSlices(std::move(*block), TimeNs{line(chunk.begin.ns)})));
+    if (!block->slices.empty()) last = {block->slices.back().start};
+    return std::make_shared<const Chunk>(encodeSlices(std::move(*block), TimeNs{line(chunk.begin.ns)}));
+}
+
+ChunkPtr CapturesTogether::samplesOf(int worker, const Chunk& chunk, TimeNs& last) const {
+    auto block = decodeSamples(chunk);
+    if (!block) return nullptr;
+    const ClockLine& line = m_lines[static_cast<std::size_t>(worker)];
+    block->rank = worker;
+    block->lane = laneOfWorker(block->lane, worker);
+    for (Sample& sample : block->samples) sample.at = line(sample.at);
+    if (!block->samples.empty()) last = {block->samples.back().at};
+    return std::make_shared<const Chunk>(encodeSamples(std::move(*block), TimeNs{line(chunk.begin.ns)}));
+}
+
+ChunkPtr CapturesTogether::allocationsOf(int worker, const Chunk& chunk, TimeNs& last) const {
+    auto block = decodeAllocations(chunk);
+    if (!block) return nullptr;
+    const ClockLine& line = m_lines[static_cast<std::size_t>(worker)];
+    block->rank = worker;
+    block->lane = memoryLane(worker);
+    for (Allocation& one : block->allocations) one.at = line(one.at);
+    if (!block->allocations.empty()) last = {block->allocations.back().at};
+    return std::make_shared<const Chunk>(encodeAllocations(std::move(*block), TimeNs{line(chunk.begin.ns)}));
 }
 
 void CapturesTogether::say(const CaptureDone& done, LogLevel level, std::string sentence) const {

@@ -1,12 +1,12 @@
-// CapturesTogether: what every worker of a run observes of the same steps, with the first one, which alone stores it. The others hold theirs in
-// memory while a capture goes on; between steps, when it has ended, they say it to the first one in pieces, and that one hands it on with its rank,
-// in its own time (ClockExchange). Trainer thread, but for what is held.
+// CapturesTogether: what every worker of a run observes of the same steps, with the first one, which alone stores it: operations, kernels, memory and
+// counters. The others hold theirs in memory while a capture goes on; between steps, when it has ended, they say it to the first one in pieces, and
+// that one hands it on with its rank, in lanes of its own (laneOfWorker), in its own time (ClockExchange). Trainer thread, but for what is held.
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +30,8 @@ public:
     explicit HeldCapture(std::size_t mostBytes = kMostBytes) : m_most(mostBytes) {}
 
     void publish(Event event) override;  // of its own words on what could not be kept the sentences; nothing else
+    // Slices, samples, allocations, and what a GPU is. Notes are left out: on kernels publish() hears the same, and on counters they are of readings
+    // whose values the first one's note explains.
     void publishChunk(ChunkPtr chunk) override;
     std::int64_t bytes();  // that are held
     // All of it, sentences as notes and what was lost as blocks that say how much; nothing is held afterwards.
@@ -39,7 +41,7 @@ private:
     std::mutex m_mutex;
     std::size_t m_most, m_bytes = 0;
     std::vector<ChunkPtr> m_chunks;
-    std::map<std::int64_t, SliceBlock> m_lost;  // by lane, without slices
+    std::int64_t m_lostSlices = 0, m_lostOthers = 0;  // of the latter samples and allocations; in m_chunks with their lanes
     TimeNs m_lostAt;
 };
 
@@ -73,6 +75,9 @@ public:
 
 private:
     void handOn(int worker, const Chunk& chunk, CaptureDone& done);
+    ChunkPtr slicesOf(int worker, const Chunk& chunk, TimeNs& last) const;
+    ChunkPtr samplesOf(int worker, const Chunk& chunk, TimeNs& last) const;
+    ChunkPtr allocationsOf(int worker, const Chunk& chunk, TimeNs& last) const;
     bool waitsForDisk(bool stops);
     void say(const CaptureDone& done, LogLevel level, std::string sentence) const;
 
@@ -82,6 +87,7 @@ private:
     ClockExchange& m_clocks;
     CapturesPlace m_place;
     HeldCapture m_held;
+    std::set<std::int64_t> m_devices;  // ordinals of GPUs of the others that were told of
     // While they are collected:
     std::vector<ClockLine> m_lines;  // by rank
     std::int64_t m_notRead = 0;      // blocks of others that are nothing that a capture says

@@ -92,6 +92,28 @@ TEST_F(HardwareSourceTest, CountsPhasesAndOperationsWithoutWhatTheyCalled) {
     EXPECT_NE(sink.notes[0].find("% of the captured steps."), std::string::npos) << sink.notes[0];
 }
 
+TEST_F(HardwareSourceTest, CountsPhasesAloneWhereEveryStepIsObservedAndOnThreadsOfATeamToo) {
+    source = std::make_unique<HardwareSource>(CaptureOutlet{.sink = &sink, .clock = &clock, .late = &sink}, perf);
+    for (int step = 0; step < 2; ++step) {
+        source->stepBegins();
+        for (const Activity activity : {Activity::Forward, Activity::Backward})
+            phase(activity, [&] {
+                const OperationSpan outer("outer");
+                const OperationSpan shared("shared", 1);
+                perf.ticks += 100;
+            });
+        source->stepEnds(clock.now());
+    }
+    std::thread([&] { const OperationSpan span("shared", 1); }).join();
+    phase(Activity::Forward, [&] { perf.ticks += 10; });
+    end();
+    EXPECT_EQ(sink.values["instructions per cycle"].size(), 5u);
+    EXPECT_EQ(sink.values["instructions per cycle, worker 1"].size(), 1u);
+    EXPECT_FALSE(sink.operations.of("outer").instructionsPerCycle) << "sums over steps of which few are kept";
+    ASSERT_EQ(sink.notes.size(), 1u);
+    EXPECT_EQ(sink.notes[0].find("Operations were counted"), std::string::npos) << sink.notes[0];
+}
+
 TEST_F(HardwareSourceTest, MembersOfATeamAreCountedOnThreadsOfTheirOwn) {
     begin();
     const auto both = [&] {

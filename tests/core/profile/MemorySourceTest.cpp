@@ -77,6 +77,37 @@ struct MemorySourceTest : ::testing::Test {
     std::unique_ptr<MemorySource> source;
 };
 
+TEST_F(MemorySourceTest, AStepOfManyThatAreObservedStandsForItself) {
+    begin({.late = &sink});
+    EXPECT_TRUE(sink.seen.empty());
+    const at::Tensor earlier = take(1'234'561);
+    const auto beginsAt = clock.now();
+    source->stepBegins();
+    const at::Tensor within = take(1'234'562);
+    (void)take(1'234'563);
+    const TimeNs ends = clock.now();
+    source->stepEnds(ends);
+    EXPECT_TRUE(sink.of(1'234'561).empty()) << "of before the step: in one piece with all else";
+    EXPECT_EQ(sink.of(1'234'562).size(), 1u);
+    EXPECT_EQ(sink.of(-1'234'562).size(), 1u) << "it is still held when the step ends";
+    EXPECT_EQ(sink.of(-1'234'563).size(), 1u);
+    std::map<std::uint64_t, std::int64_t> open;
+    for (const Seen& one : sink.seen) {
+        open[one.what.address] += one.what.bytes;
+        EXPECT_GE(one.what.at, beginsAt.ns - 1'000'000);
+        EXPECT_LE(one.what.at, ends.ns);
+    }
+    for (const auto& [address, bytes] : open) EXPECT_EQ(bytes, 0);
+    const at::Tensor between = take(1'234'564);
+    sink.seen.clear();
+    source->stepBegins();
+    source->stepEnds(clock.now());
+    for (const std::int64_t bytes : {1'234'562, 1'234'564}) EXPECT_TRUE(sink.of(bytes).empty()) << bytes;
+    EXPECT_EQ(sink.seen.size(), 2u) << "what there was, taken and given back";
+    end(clock.now());
+    EXPECT_EQ(sink.seen.size(), 2u);
+}
+
 TEST_F(MemorySourceTest, EachPieceHasWhoTookItAndWhatItIsFor) {
     begin();
     std::int64_t live = 0;

@@ -227,6 +227,82 @@ TEST(KernelCapture, SaysWhichKindsOfRecordsCannotBeHadAndWhatTheirLackMeans) {
     EXPECT_THAT(run.kept.notes, Contains(HasSubstr("kernels belong to no operation that was seen")));
 }
 
+// Within the time of one step.
+class Slow final : public StepObserver {
+public:
+    explicit Slow(std::int64_t step) : m_step(step) {}
+    void rangeBegins(const RangeFacts& range) noexcept override {
+        if (range.kind == RangeFacts::Kind::Step && range.step == m_step) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+
+private:
+    std::int64_t m_step;
+};
+
+constexpr std::int64_t kSlowStep = 240;
+
+TEST(SlowestKernels, AreThoseOfTheKeptStepsAloneAndAllOfThem) {
+    OnGpu run(kernelConfig(kSlowStep + 10));
+    const Listening<StepObserver> slow(stepObservers, std::make_shared<Slow>(kSlowStep));
+    run.trainer.commands.push(Capture{.slowest = true});
+    ASSERT_EQ(run.trainer.run().state, RunState::Finished);
+    EXPECT_TRUE(run.warnings().empty()) << run.warnings().front();
+    std::set<std::int64_t> captured;
+    std::vector<TimeNs> ends;
+    for (const CaptureDone& done : run.trainer.sink.all<CaptureDone>()) {
+        for (std::int64_t step = done.firstStep; step <= done.step; ++step) captured.insert(step);
+        ends.push_back(done.at);
+    }
+    for (const std::int64_t step : {kSlowStep - 1, kSlowStep, kSlowStep + 1}) EXPECT_TRUE(captured.contains(step)) << step;
+    std::map<std::int64_t, KernelSink::Shown> operations;
+    for (const SliceKind kind : {SliceKind::Operation, SliceKind::Own, SliceKind::Backward})
+        for (const auto& one : run.kept.all(kind)) operations.emplace(one.slice.external, one);
+    std::map<std::int64_t, std::int64_t> kernels, calls;  // by step
+    for (const auto& kernel : run.kept.all(SliceKind::Kernel)) {
+        kernels[kernel.slice.step] += 1;
+        ASSERT_TRUE(operations.contains(kernel.slice.external)) << kernel.name;
+        EXPECT_EQ(operations.at(kernel.slice.external).slice.step, kernel.slice.step);
+        EXPECT_EQ(kernel.thread.device, 0);
+    }
+    for (const auto& call : run.kept.all(SliceKind::Runtime)) calls[call.slice.step] += 1;
+    ASSERT_EQ(kernels.size(), captured.size());
+    for (const auto& [step, count] : kernels) {
+        EXPECT_TRUE(captured.contains(step)) << step;
+        EXPECT_EQ(count, kernels.at(kSlowStep)) << "a step launches what every other one does; of step " << step;
+        EXPECT_EQ(calls[step], calls.at(kSlowStep)) << step;
+    }
+    for (const auto& block : run.kept.blocks) EXPECT_EQ(block.lost + block.invalid, 0) << block.thread.name;
+    EXPECT_EQ(fakeCuptiState().enabled, 0);
+    EXPECT_TRUE(std::ranges::is_sorted(ends));
+    for (const auto& block : run.kept.blocks)
+        if (!block.slices.empty()) {
+            EXPECT_LE(block.slices.front().start, ends.back().ns) << "of the last capture, and no other behind it";
+        }
+}
+
+TEST(SlowestKernels, WhyThereAreNoneIsSaidOnceHoweverOftenTheProgramChanges) {
+    FakeCuptiScript script;
+    script.enableKernels = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    OnGpu run(kernelConfig(kSlowStep + 100), script);
+    const Listening<StepObserver> slow(stepObservers, std::make_shared<Slow>(kSlowStep));
+    run.trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step != nullptr && step->step == kSlowStep + 5) run.trainer.commands.push(Flip{"fusion", std::string("off")});
+    };
+    run.trainer.commands.push(Capture{.slowest = true});
+    ASSERT_EQ(run.trainer.run().state, RunState::Finished);
+    const auto said = run.warnings();
+    EXPECT_EQ(std::ranges::count_if(said, [](const std::string& one) { return one.find("ERR_NVGPUCTRPERM") != std::string::npos; }), 1);
+    EXPECT_EQ(std::ranges::count_if(run.kept.notes, [](const std::string& one) { return one.find("ERR_NVGPUCTRPERM") != std::string::npos; }), 1);
+    EXPECT_TRUE(run.kept.all(SliceKind::Kernel).empty());
+    EXPECT_FALSE(run.kept.all(SliceKind::Own).empty()) << "the rest is kept all the same";
+    std::vector<std::int64_t> at;
+    for (const auto& line : run.trainer.sink.all<LogLine>())
+        if (line.text.find("ERR_NVGPUCTRPERM") != std::string::npos) at.push_back(line.step);
+    ASSERT_EQ(at.size(), 1u);
+    EXPECT_LT(at[0], kSlowStep) << "when they would have begun, and not at the end";
+}
+
 TEST(KernelCapture, CuptiIsAskedAgainAndAgainWhileACaptureGoesOn) {
     static_assert(KernelSource::kFetch >= std::chrono::milliseconds(100) && KernelSource::kFetch <= std::chrono::milliseconds(250));
     const FakeCuptiScript script;

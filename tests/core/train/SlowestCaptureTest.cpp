@@ -1,14 +1,23 @@
 // Keeping the slowest steps: which ones stand out, at most how many are kept and with which neighbours, that what measures and what is asked for goes
 // first, and what it says of its cost. The clock is the test's where it matters.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "TinyTraining.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
+#include "core/memory/HostAllocator.h"
+#include "core/memory/MemoryObserver.h"
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"
 #include "core/train/SlowestCapture.h"
 
@@ -59,9 +68,10 @@ struct PlayedSteps {
     SessionClock clock;
     std::int64_t stored = 0, cap = 0;  // bytes; cap 0: as much as there is
     SlowestCapture slowest;
-    explicit PlayedSteps(std::int64_t most = 0)
-        : cap(most), slowest({.sink = &sink, .clock = &clock, .stored = [this] { return stored; }, .cap = cap}) {}
+    explicit PlayedSteps(std::int64_t most = 0, std::size_t held = SlowestCapture::kMostBytes)
+        : cap(most), slowest({.sink = &sink, .clock = &clock, .stored = [this] { return stored; }, .cap = cap}, held) {}
     std::int64_t step = 0, made = 0, at = 0;
+    std::function<void()> beside;  // what a step does beside
 
     void play(std::int64_t took = kUsual, bool disturbed = false, bool watched = true) {
         ++step;
@@ -70,6 +80,7 @@ struct PlayedSteps {
         {
             const StepRange range({.kind = RangeFacts::Kind::Step, .step = step});
             const OperationSpan span("work");
+            if (beside) beside();
         }
         slowest.after(step, {at}, {at + took}, disturbed);
         at += took;
@@ -85,6 +96,7 @@ struct PlayedSteps {
     std::set<std::int64_t> keptSteps() const {
         std::set<std::int64_t> all;
         for (const auto& chunk : sink.chunks()) {
+            if (!isSlices(chunk->kind)) continue;
             const auto block = decodeSlices(*chunk);
             EXPECT_TRUE(block);
             if (!block) continue;
@@ -93,6 +105,54 @@ struct PlayedSteps {
         return all;
     }
 };
+
+TEST(SlowestCapture, HasTheMemoryOfEachKeptStepByItselfAndOfNoOther) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    PlayedSteps run;
+    std::int64_t taken = 0;
+    std::vector<at::Tensor> stays;
+    run.beside = [&] {
+        taken = 1'000'000 + run.step;
+        stays = {at::empty({taken}, at::TensorOptions().dtype(at::kByte))};
+    };
+    run.settle();
+    run.play(3 * kUsual);  // 226
+    for (int i = 0; i < 10; ++i) run.play();
+    run.slowest.finish(run.step);
+    std::map<std::pair<std::int64_t, std::uint64_t>, std::int64_t> open;
+    std::set<std::int64_t> sizes;
+    for (const auto& chunk : run.sink.chunks()) {
+        if (chunk->kind != kAllocations) continue;
+        const auto block = decodeAllocations(*chunk);
+        ASSERT_TRUE(block) << block.error().sentence;
+        EXPECT_EQ(block->lost + block->invalid, 0);
+        for (const Allocation& one : block->allocations) {
+            open[{one.device, one.address}] += one.bytes;
+            if (one.address != 0 && one.bytes > 1'000'000 && one.bytes < 1'001'000) sizes.insert(one.bytes - 1'000'000);
+        }
+    }
+    EXPECT_EQ(sizes, (std::set<std::int64_t>{225, 226, 227}));
+    for (const auto& [key, bytes] : open) EXPECT_EQ(bytes, 0) << "what a step holds is given back where it ends";
+    EXPECT_TRUE(memoryObservers.empty());
+}
+
+TEST(SlowestCapture, CountsAsLostWhatAStepHasBeyondTheRoomForIt) {
+    PlayedSteps run(0, 0);
+    run.settle();
+    run.play(3 * kUsual);  // 226
+    run.play();
+    run.slowest.finish(run.step);
+    ASSERT_EQ(run.sink.all<CaptureDone>().size(), 1u);
+    EXPECT_TRUE(run.keptSteps().empty());
+    std::int64_t lost = 0;
+    for (const auto& chunk : run.sink.chunks())
+        if (isSlices(chunk->kind)) {
+            const auto block = decodeSlices(*chunk);
+            lost += block.value().lost;
+        }
+    EXPECT_EQ(lost, 6) << "of three steps the step itself and what it did";
+}
 
 TEST(SlowestCapture, KeepsAStepThatStandsOutWithItsNeighbours) {
     PlayedSteps run;
@@ -150,7 +210,8 @@ TEST(SlowestCapture, HandsOnWhatFitsBelowTheCapTheSlowestFirstAndSaysWhatIsLeftO
         run.slowest.finish(run.step);
         const auto captures = run.sink.all<CaptureDone>();
         if (!capped) {
-            for (const auto& chunk : run.sink.chunks()) all += static_cast<std::int64_t>(chunk->bytes.size());
+            for (const auto& chunk : run.sink.chunks())
+                if (chunk->kind != kNote) all += static_cast<std::int64_t>(chunk->bytes.size());
             ASSERT_EQ(captures.size(), 4u);
             continue;
         }

@@ -17,8 +17,12 @@
 
 #include "ThreadWorkers.h"
 #include "TinyTraining.h"
+#include "core/memory/HostAllocator.h"
+#include "core/profile/MemorySource.h"
 #include "core/program/DataParallel.h"
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/Note.h"
+#include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "core/trace/WorkerClocks.h"
 #include "core/train/SharedCommand.h"
@@ -127,6 +131,37 @@ TEST(WorkersCapture, ACaptureAskedOfTheFirstIsOfTheSameStepsWithAll) {
     for (const std::int64_t step : {4, 5}) {
         EXPECT_LT(first[step][0], last[step][1] + 2 * error) << "of step " << step;
         EXPECT_LT(first[step][1], last[step][0] + 2 * error) << "of step " << step;
+    }
+}
+
+TEST(WorkersCapture, HasTheMemoryOfEachWorkerInItsOwnLaneAndInTheTimeOfTheFirst) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    CapturedTogether together(7);
+    together.workers[0]->commands.push(Capture{.steps = 2, .firstStep = 4});
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto captures = together.sink(0).all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    std::map<std::int64_t, std::map<std::uint64_t, std::int64_t>> open;  // by rank and address
+    std::map<std::int64_t, std::set<std::string>> kinds;                 // by rank
+    for (const ChunkPtr& chunk : together.sink(0).chunks()) {
+        if (chunk->kind != kAllocations) continue;
+        EXPECT_LE(chunk->begin, captures[0].at) << "or the next capture would have it";
+        const auto block = decodeAllocations(*chunk);
+        ASSERT_TRUE(block) << block.error().sentence;
+        EXPECT_EQ(block->lane, memoryLane(block->rank));
+        EXPECT_EQ(block->lost + block->invalid, 0);
+        for (const Allocation& one : block->allocations) {
+            open[block->rank][one.address] += one.bytes;
+            kinds[block->rank].insert(block->strings[one.kind]);
+            EXPECT_LE(one.at, captures[0].at.ns) << "rank " << block->rank;
+            EXPECT_GE(one.at, 0) << "the other's clock shows 5000 s";
+        }
+    }
+    for (const std::int64_t rank : {0, 1}) {
+        ASSERT_TRUE(open.contains(rank)) << rank;
+        for (const char* kind : {"weights", "moments"}) EXPECT_TRUE(kinds[rank].contains(kind)) << rank << ' ' << kind;
+        for (const auto& [address, bytes] : open[rank]) EXPECT_EQ(bytes, 0) << rank;
     }
 }
 
@@ -329,6 +364,52 @@ TEST(WorkersCapture, WhatAStrangerSaysOfTimesThatNoClockHasIsNotStored) {
     for (const ChunkPtr& chunk : sink.chunks()) EXPECT_FALSE(isSlices(chunk->kind));
 }
 
+TEST(WorkersCapture, KernelsMetersAndWhatAGpuIsComeWithTheRankOfTheWorkerWhateverItSaysItself) {
+    CollectingSink sink;
+    const std::int64_t stream = (std::int64_t{1} << 40) + 77;
+    const auto told = toldOf(
+        [&](DataParallel& others) {
+            SliceBlock kernels{.thread = {.process = 3, .thread = 7, .name = "stream 7", .lane = stream, .device = 3}};
+            kernels.strings = {"", "gemm"};
+            kernels.slices = {{.start = 1000, .duration = 50, .name = 1, .kind = SliceKind::Kernel, .step = 3}};
+            SampleBlock meter{.lane = (std::int64_t{1} << 50) + 3, .device = 3, .rank = 9, .name = "GPU 3"};
+            meter.series = {{}, {"GPU power", "W"}};
+            meter.samples = {{1010, 1, 250}};
+            const Chunk facts{
+                .kind = "device/1", .lane = 3, .begin = {1}, .end = {2}, .count = 1, .bytes = std::vector<std::byte>(2, std::byte{'{'})};
+            std::vector<std::byte> said;
+            for (const Chunk& chunk : {encodeSlices(kernels), encodeSamples(meter), facts, facts}) sayChunk(chunk, said);
+            others.gather({static_cast<double>(said.size())});
+            others.gatherBytes(said);
+            others.gather({0});
+        },
+        sink);
+    std::int64_t kernels = 0, samples = 0, facts = 0;
+    for (const ChunkPtr& chunk : sink.chunks()) {
+        if (isSlices(chunk->kind)) {
+            const auto block = decodeSlices(*chunk);
+            ASSERT_TRUE(block) << block.error().sentence;
+            EXPECT_EQ(block->thread.rank, 1);
+            EXPECT_EQ(block->thread.device, 3);
+            EXPECT_EQ(block->thread.laneNumber(), laneOfWorker(stream, 1));
+            kernels += chunk->count;
+        } else if (chunk->kind == kSamples) {
+            const auto block = decodeSamples(*chunk);
+            ASSERT_TRUE(block) << block.error().sentence;
+            EXPECT_EQ(block->rank, 1);
+            EXPECT_EQ(block->lane, laneOfWorker((std::int64_t{1} << 50) + 3, 1));
+            samples += chunk->count;
+        } else if (chunk->kind == "device/1") {
+            EXPECT_EQ(chunk->lane, 3);
+            ++facts;
+        }
+    }
+    EXPECT_EQ(kernels, 1);
+    EXPECT_EQ(samples, 1);
+    EXPECT_EQ(facts, 1) << "of one ordinal once";
+    EXPECT_THAT(told, Contains(HasSubstr("All 2 workers captured step 3")));
+}
+
 TEST(WorkersCapture, AWorkerThatIsLostMeanwhileCostsItsPartAlone) {
     CapturedTogether together(1'000'000);
     together.workers[0]->commands.push(Capture{.steps = 50, .firstStep = 3});
@@ -339,72 +420,6 @@ TEST(WorkersCapture, AWorkerThatIsLostMeanwhileCostsItsPartAlone) {
     EXPECT_THAT(together.steps(1), IsEmpty());
     EXPECT_EQ(together.sink(0).all<CaptureDone>().size(), 1u);
     EXPECT_THAT(together.told(), Contains(HasSubstr("What the other workers captured of these steps is not in the session")));
-}
-
-TEST(HeldCapture, SaysHowManySlicesItCouldNotHold) {
-    const auto chunk = std::make_shared<const Chunk>(someSlicesOf(9, 50));
-    HeldCapture held(3 * chunk->bytes.size());
-    for (int i = 0; i < 5; ++i) held.publishChunk(chunk);
-    std::int64_t slices = 0, lost = 0;
-    std::string note;
-    for (const ChunkPtr& one : held.take()) {
-        if (one->kind == kNote) {
-            note = noteOf(*one);
-            continue;
-        }
-        const auto block = decodeSlices(*one);
-        ASSERT_TRUE(block) << block.error().sentence;
-        slices += static_cast<std::int64_t>(block->slices.size());
-        lost += block->lost;
-        EXPECT_EQ(block->thread.lane, 9);
-        EXPECT_EQ(block->thread.thread, 7);
-    }
-    EXPECT_EQ(slices, 150);
-    EXPECT_EQ(lost, 100);
-    EXPECT_THAT(note, HasSubstr("100 slices of its capture are not there"));
-    EXPECT_TRUE(held.take().empty());
-}
-
-TEST(SaidChunks, AreHeardAsTheyWereHoweverTheyAreCutIntoPieces) {
-    std::vector<std::byte> said;
-    std::vector<Chunk> chunks;
-    for (std::int64_t i = 0; i < 5; ++i) {
-        chunks.push_back(someSlicesOf(i + 1, 3 * i, 1000 * i));
-        sayChunk(chunks.back(), said);
-    }
-    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{64}, said.size()}) {
-        HeardChunks heard;
-        std::vector<Chunk> back;
-        for (std::size_t at = 0; at < said.size(); at += piece)
-            heard.hear(said.data() + at, std::min(piece, said.size() - at), [&](const Chunk& chunk) { back.push_back(chunk); });
-        EXPECT_TRUE(heard.whole());
-        ASSERT_EQ(back.size(), chunks.size());
-        for (std::size_t i = 0; i < back.size(); ++i) {
-            EXPECT_EQ(back[i].kind, chunks[i].kind);
-            EXPECT_EQ(back[i].lane, chunks[i].lane);
-            EXPECT_EQ(back[i].begin, chunks[i].begin);
-            EXPECT_EQ(back[i].end, chunks[i].end);
-            EXPECT_EQ(back[i].count, chunks[i].count);
-            EXPECT_EQ(back[i].bytes, chunks[i].bytes);
-        }
-    }
-}
-
-TEST(SaidChunks, WhatIsNoneEndsItAndWhatIsCutOffIsNotWhole) {
-    std::vector<std::byte> said;
-    sayChunk(someSlicesOf(1, 9), said);
-    int taken = 0;
-    const auto count = [&](const Chunk&) { ++taken; };
-    HeardChunks cut;
-    cut.hear(said.data(), said.size() - 1, count);
-    EXPECT_FALSE(cut.whole());
-    EXPECT_EQ(taken, 0);
-    HeardChunks wrong;
-    std::vector<std::byte> huge(16, std::byte{0xff});
-    wrong.hear(huge.data(), huge.size(), count);
-    wrong.hear(said.data(), said.size(), count);
-    EXPECT_FALSE(wrong.whole());
-    EXPECT_EQ(taken, 0) << "nothing is taken behind it";
 }
 
 TEST(SharedCapture, ComesBackAsItWasAndWhatIsNoneIsNone) {

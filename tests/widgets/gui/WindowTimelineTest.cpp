@@ -105,6 +105,37 @@ TEST_F(WindowTimelineTest, SaysWhichSamplesOfCountersACaptureLost) {
     EXPECT_EQ(rangeOf("clock"), "to 900 MHz") << "of the other nothing is missing";
 }
 
+TEST_F(WindowTimelineTest, NamesWhoseCountersAreWhereSeveralWorkersWereCaptured) {
+    SessionInfo info;
+    info.kind = SessionKind::Trace;
+    info.name = "two workers";
+    info.config.reset();
+    info.machine.reset();
+    {
+        auto recorder = Recorder::open({.path = options.database.toStdString()}, info);
+        ASSERT_TRUE(recorder.ok());
+        const auto keep = [&](Chunk chunk) { (*recorder)->publishChunk(std::make_shared<const Chunk>(std::move(chunk))); };
+        for (const std::int64_t rank : {0, 1}) {
+            SliceBlock slices{.thread = {.process = 1, .thread = 2, .name = "t", .lane = 3 + rank, .rank = rank}, .strings = {"", "aten::mm"}};
+            slices.slices = {{.start = 1000, .duration = 500, .name = 1}};
+            keep(encodeSlices(slices));
+            const double value = rank == 0 ? 100 : 200;
+            keep(encodeSamples({.lane = 7 + rank, .rank = rank, .series = {{}, {"power", "W"}}, .samples = {{1000, 1, value}, {1400, 1, value}}}));
+        }
+        (*recorder)->publish(StateChanged{{}, 0, RunState::Finished, ""});
+        ASSERT_TRUE((*recorder)->finish().ok());
+    }
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    look();
+    const auto there = [&](const QString& name) {
+        return std::ranges::find(view().content().counters, name, &CounterSeries::name) != view().content().counters.end();
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return there("power, rank 0") && there("power, rank 1"); }, 8000));
+    EXPECT_FALSE(there("power"));
+}
+
 TEST_F(WindowTimelineTest, TurnsMouseAndKeysIntoWhatIsSeen) {
     options.size = {1280, 800};
     open();

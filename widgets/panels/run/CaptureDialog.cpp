@@ -48,7 +48,7 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     m_slowest->setToolTip(
         "Every step is observed from here on, which costs what a capture costs, and no comparison uses these steps. Those beyond the p99 of the 1 "
         "000 before them "
-        "are kept, the 20 slowest at most, each with its neighbours: their operations, without memory, counters and kernels. They are stored when "
+        "are kept, the 20 slowest at most, each with its neighbours: operations, memory, counters and, on a GPU, kernels. They are stored when "
         "this is "
         "switched off or the run ends. The log says what it cost.");
     m_slowestCost = new QLabel;
