@@ -35,7 +35,22 @@ void checkRatio(const std::string& outcome, double ratio, double low, double hig
     expect(outcome != toString(PairedOutcome::Slower) || high <= 1, "\"slower\" with an interval that holds \"equal\"");
 }
 
+// What every sentence about an answer rests on: "a 95 % interval", "no difference of more than 1 %".
+void checkAsked(double delta, double alpha, double budgetSeconds) {
+    expect(delta > 0 && delta <= 1, "a difference that counts as equal and is none");
+    expect(alpha > 0 && alpha < 1, "a share of wrong answers that is none");
+    expect(budgetSeconds >= 0 && std::isfinite(budgetSeconds), "a budget that is none");
+}
+
 }  // namespace
+
+void checkPlausible(const ExperimentBegan& began) {
+    checkAsked(began.delta, began.alpha, began.budgetSeconds);
+}
+
+void checkPlausible(const StudyBegan& began) {
+    checkAsked(began.delta, began.alpha, began.budgetSeconds);
+}
 
 void checkPlausible(const BlockDone& block) {
     expect(block.duration.ns >= 0 && block.turn.ns >= 0 && block.median.ns >= 0 && block.slowest.ns >= 0, "a negative time");

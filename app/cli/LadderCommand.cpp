@@ -10,6 +10,7 @@
 #include "app/cli/StopSignals.h"
 #include "app/cli/ab/ReportFile.h"
 #include "app/cli/diagnose/LookOptions.h"
+#include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/study/StudyReport.h"
 #include "app/cli/study/TellStudy.h"
@@ -102,6 +103,29 @@ bool timeBottom(const Workbench& workbench, const LadderRequest& request) {
     return !cancelled;
 }
 
+// The table as a ladder that was measured prints it, and what measuring it takes.
+Json planJson(const LadderRequest& request, const LadderForecast& forecast) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder",
+                           .title = request.ladder.title,
+                           .unit = request.ladder.unit,
+                           .budgetSeconds = request.budgetSeconds,
+                           .delta = request.delta,
+                           .seed = request.seed,
+                           .legs = forecast.legs});
+    for (const StudyRow& row : forecast.rows) history.add(row);
+    Json all = json::ofStudy(history, 0);
+    const bool timed = forecast.slowestStep > 0;
+    all["plan"] = {{"measurements", forecast.open - forecast.waiting},
+                   {"waiting", forecast.waiting},
+                   {"seconds", number(forecast.open == 0 ? 0
+                                      : timed            ? forecast.seconds
+                                                         : forecast.budgetSeconds)},
+                   {"seconds_of_pairs", number(forecast.pairSeconds)},
+                   {"slowest_step_ms", timed ? number(forecast.slowestStep * 1e3) : Json(nullptr)}};
+    return all;
+}
+
 Result<ExitCode> ladder(LadderOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
@@ -109,7 +133,7 @@ Result<ExitCode> ladder(LadderOptions& options) {
     auto forecast = workbench->forecast(options.request);
     if (!forecast) return forecast.error();
     const bool told = !options.plan && (stderrIsTerminal() || options.request.pairs);
-    if (told && forecast->legs > 0 && !(forecast->slowestStep > 0) && options.request.record) {
+    if (told && forecast->open > 0 && !(forecast->slowestStep > 0) && options.request.record) {
         if (!timeBottom(*workbench, options.request)) return ExitCode::Stopped;
         forecast = workbench->forecast(options.request);
         if (!forecast) return forecast.error();
@@ -118,6 +142,7 @@ Result<ExitCode> ladder(LadderOptions& options) {
     const std::string ofPairs = forecast->pairSeconds > 0 ? fmt::format(", {:.1f} of them for pairs", forecast->pairSeconds / 60) : "";
     if (options.plan) {
         print(ladderPlanText(forecast->rows) + cost + ofPairs + ".\n");
+        if (options.json) print(line(planJson(options.request, *forecast)));
         return ExitCode::Ok;
     }
     if (told) printError(cost + ofPairs + ".");

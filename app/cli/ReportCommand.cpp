@@ -10,12 +10,13 @@ namespace {
 
 struct ReportOptions {
     std::string id, experiment, database, format, file;
+    bool json = false;
 };
 
 Result<ReportFormat> formatOf(const ReportOptions& options) {
     if (options.format == "html") return ReportFormat::Html;
     if (options.format == "markdown") return ReportFormat::Markdown;
-    if (options.format == "json") return ReportFormat::Json;
+    if (options.json || options.format == "json") return ReportFormat::Json;
     return options.file.empty() || options.file == "-" ? Result<ReportFormat>(ReportFormat::Markdown) : reportFormatOf(options.file);
 }
 
@@ -51,10 +52,11 @@ void addReport(CLI::App& parent, Actions& actions) {
         ->type_name("N")
         ->take_last();
     command->add_option("--output,-o", options->file, "Where to: FILE.html, FILE.md or FILE.json; stdout otherwise")->type_name("FILE")->take_last();
-    command->add_option("--format", options->format, "Whatever the file is called")
-        ->check(CLI::IsMember({"html", "markdown", "json"}))
-        ->type_name("html|markdown|json")
-        ->take_last();
+    auto* format = command->add_option("--format", options->format, "Whatever the file is called")
+                       ->check(CLI::IsMember({"html", "markdown", "json"}))
+                       ->type_name("html|markdown|json")
+                       ->take_last();
+    command->add_flag("--json", options->json, "As --format json")->excludes(format);
     addDatabaseOption(*command, options->database);
     actions[command] = [options] { return report(*options); };
 }

@@ -8,6 +8,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <limits>
 
 #include "app/cli/ExitCode.h"
 #include "core/base/Check.h"
@@ -20,14 +23,30 @@ constexpr char kStop = 's', kUser = 'u', kQuit = 'q';
 
 std::array<int, 2> pipeEnds{-1, -1};
 std::atomic<int> received{0};
+// `timeout 60 stepscope-cli …` signals the process and then its whole group, a shell and the kernel both send SIGHUP: what comes so soon behind the
+// first is the same request. Nobody presses Ctrl-C twice so fast.
+constexpr std::int64_t kOneRequestMs = 150;
+std::atomic<std::int64_t> firstAt{std::numeric_limits<std::int64_t>::max() / 2};  // until the first one has written it, another is none
 std::array<struct sigaction, kSignals.size()> former{};
 struct sigaction formerUser {};
 
-static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free, "used in a signal handler");
+
+// clock_gettime() may be called in a signal handler.
+std::int64_t millisecondsNow() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 void onSignal(int) {
     const int saved = errno;
-    if (received.fetch_add(1) > 0) _exit(static_cast<int>(ExitCode::Killed));
+    if (received.fetch_add(1) > 0) {
+        if (millisecondsNow() - firstAt.load() > kOneRequestMs) _exit(static_cast<int>(ExitCode::Killed));
+        errno = saved;
+        return;
+    }
+    firstAt = millisecondsNow();
     [[maybe_unused]] const auto count = write(pipeEnds[1], &kStop, 1);
     errno = saved;
 }
@@ -43,6 +62,7 @@ void onUserSignal(int) {
 StopSignals::StopSignals(std::function<void()> onFirst, std::function<void()> onUser) : m_onFirst(std::move(onFirst)), m_onUser(std::move(onUser)) {
     SS_CHECK(pipe2(pipeEnds.data(), O_CLOEXEC) == 0);
     received = 0;
+    firstAt = std::numeric_limits<std::int64_t>::max() / 2;
     m_listener = std::thread([this] {
         char word = 0;
         while (true) {

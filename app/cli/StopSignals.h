@@ -1,6 +1,7 @@
 // StopSignals: Ctrl-C, SIGTERM and a closed terminal while a run is on. The first asks for a clean stop, on a thread of its
-// own (a signal handler may do next to nothing); a second one ends the process at once with ExitCode::Killed. SIGUSR1, where somebody wants it, ends
-// a capture and nothing else, as often as it comes. One at a time; made by `train` on the main thread.
+// own (a signal handler may do next to nothing); a second one ends the process at once with ExitCode::Killed, unless it comes together with the
+// first, as `timeout` sends them. SIGUSR1, where somebody wants it, ends a capture and nothing else, as often as it comes. One at a time; made by
+// `train` on the main thread.
 #pragma once
 #include <functional>
 #include <memory>

@@ -31,6 +31,7 @@ std::string answerText(const ExperimentAnswer& answer, const std::vector<Earlier
     std::string text =
         turnsSentence(answer.judged, answer.began.delta,
                       {.id = turns.id, .from = toString(turns.from), .to = toString(turns.to), .changed = answer.changed, .same = answer.same});
+    if (const std::string machine = machineSentence(answer.machine); !machine.empty()) text += " " + machine;
     if (!earlier.empty())
         text += fmt::format(" Asked {} time{} before here, last in session {}: {}.", earlier.size(), earlier.size() == 1 ? "" : "s",
                             earlier.front().session, judgedWords(earlier.front().judged, earlier.front().delta));
@@ -59,6 +60,7 @@ Json answerJson(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>
             {"floor_ratio", number(judged.floor)},
             {"delta", number(answer.began.delta)},
             {"seconds", number(judged.seconds)},
+            {"machine_meanwhile", json::machineMeanwhileOf(answer.machine)},
             {"earlier", before}};
 }
 

@@ -76,7 +76,9 @@ void EventTee::note(const Event& event) {
                        if (batchShape(m_config).context != before) m_curve.clear();  // longer contexts have other losses
                    },
                    [](const SwitchRefused&) {},
-                   [](const DeviceSample&) {},
+                   [&](const DeviceSample& sample) {
+                       if (isMeasuring()) m_measured.add(sample);
+                   },
                    [](const LogLine&) {},
                    [&](const CheckpointSaved& saved) {
                        m_summary.keptStep = saved.step;
@@ -89,11 +91,15 @@ void EventTee::note(const Event& event) {
                    [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
                    [&](const ExperimentBegan& began) {
                        m_asked = {.began = began, .judged = {}};
+                       m_measured.add(began);
                        m_flippedSince = false;
                    },
                    [](const StudyBegan&) {},
                    [](const StudyRow&) {},
-                   [&](const BlockDone&) { m_took.asBegun = false; },
+                   [&](const BlockDone& block) {
+                       m_took.asBegun = false;
+                       if (isMeasuring()) m_measured.add(block);
+                   },
                    [&](const ExperimentJudged& judged) {
                        if (!judged.over) {
                            m_asked.same += !judged.discarded && std::isfinite(judged.sameArm) ? 1 : 0;
@@ -102,6 +108,7 @@ void EventTee::note(const Event& event) {
                        // One that is told again, with what came behind it, is the same answer.
                        const bool again = m_asked.judged.over;
                        m_asked.judged = judged;
+                       m_asked.machine = m_measured.machineMeanwhile();
                        if (again)
                            m_summary.answers.back().judged = judged;
                        else

@@ -33,6 +33,7 @@ public:
 
 private:
     void note(const Event& event);
+    bool isMeasuring() const { return m_measured.began() && !m_asked.judged.over; }
     bool isChosenByTurns(const SwitchApplied& applied) const;
     std::shared_ptr<Recorder> recorder() const;
     std::optional<LogLine> lastWords(const StateChanged& end) const;
@@ -48,8 +49,9 @@ private:
     Thinned<LrRangePoint> m_curve;        // since the loss last changed its meaning
     std::int64_t m_curveFrom = 0;         // the step before its first
     RunTook m_took;
-    ExperimentAnswer m_asked;     // the newest experiment; over once it is among the summary's
-    bool m_flippedSince = false;  // since it began
+    ExperimentAnswer m_asked;      // the newest experiment; over once it is among the summary's
+    ExperimentHistory m_measured;  // its blocks, and the machine meanwhile
+    bool m_flippedSince = false;   // since it began
 };
 
 // Into a summary, once all has ended: why it failed, or that it was interrupted, as the list of sessions calls it, as its end is not stored.

@@ -38,6 +38,8 @@ LadderEngine ladderEngine(std::shared_ptr<const Registry> registry, const Ladder
         if (sameRunning(*planA, *planB)) {
             const auto differing = differingKeys(*configA, *configB);
             if (differing.empty()) return "It changes nothing: these are the settings below it.";
+            // Other data run the same and train on other tokens.
+            if (std::string why = whyNotComparable(*configA, *configB, false); !why.empty()) return why;
             return planB->notes.empty() ? "It does nothing here: the same runs as without it." : "It does nothing here. " + planB->notes;
         }
         // One that says of itself that it has no effect beside the others. Each side must run as with the default: beside another value that does

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/ExperimentHistory.h"
 #include "core/base/MemoryKind.h"
 #include "core/base/Result.h"
 #include "core/events/CaptureDone.h"
@@ -103,9 +104,10 @@ struct TuneRequest;
 // What a run measured in turns, and what came of it.
 struct ExperimentAnswer {
     ExperimentBegan began;
-    ExperimentJudged judged;  // the last one; over
-    std::size_t same = 0;     // pairs that told something of a side beside itself
-    bool changed = false;     // the run went on with B's value
+    ExperimentJudged judged;     // the last one; over
+    std::size_t same = 0;        // pairs that told something of a side beside itself
+    bool changed = false;        // the run went on with B's value
+    MachineMeanwhile machine{};  // while its blocks that count ran
 };
 
 struct RunSummary {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "app/workbench/Workbench.h"
+#include "core/base/Utf8.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/RetiredKeys.h"
 #include "core/experiment/YamlDocuments.h"
@@ -94,7 +95,7 @@ Result<RunConfig> loadYaml(const std::string& path, const RunConfig& base, const
     const auto text = readFile(path);
     if (!text) return text.error();
     // A NUL, other than in an unlucky UTF-16 file, means that this is no text; yaml-cpp would end there without a word.
-    if (text->find('\0') != std::string::npos)
+    if (!isUtf8(*text) || text->find('\0') != std::string::npos)
         return makeError(ErrorCode::BadInput, fmt::format("{} is not UTF-8 text; give a YAML file with keys and values.", path));
     try {
         if (!isOneYamlDocument(*text))
@@ -103,7 +104,7 @@ Result<RunConfig> loadYaml(const std::string& path, const RunConfig& base, const
                 fmt::format("{} holds more than one YAML document (\"---\"), or a bracket that nothing opened; give a file with one.", path));
         return apply(path, YAML::Load(*text), base, catalogue);
     } catch (const YAML::Exception& problem) {
-        return at(path, problem.mark, "this is not YAML (" + problem.msg + ").", problem.what());
+        return at(path, problem.mark, whyNoYaml(*text, problem.mark.is_null() ? 0 : problem.mark.line + 1) + ".", problem.what());
     }
 }
 

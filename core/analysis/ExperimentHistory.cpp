@@ -23,8 +23,7 @@ void ExperimentHistory::add(const Event& event) {
         m_began = *began;
     }
     if (const auto* block = std::get_if<BlockDone>(&event)) m_blocks.push_back(*block);
-    if (const auto* sample = std::get_if<DeviceSample>(&event); sample != nullptr && std::ssize(m_samples) < kMostSamplesMeanwhile)
-        m_samples.push_back({sample->at.seconds(), sample->gpuClockMhz, sample->cpuClockMhz, sample->throttledPct});
+    if (const auto* sample = std::get_if<DeviceSample>(&event)) m_samples.add(*sample);
     if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
         if (!judged->over) m_pairs.push_back(*judged);
         if (judged->over && !m_decided) m_decided = judged->seconds;
@@ -57,18 +56,31 @@ ExperimentHistory ExperimentHistory::after(std::size_t pairs) const {
     return then;
 }
 
-MachineMeanwhile ExperimentHistory::machineMeanwhile() const {
+MachineWindow ExperimentHistory::machineWindow() const {
+    MachineWindow window;
+    const auto first = std::ranges::find_if(m_blocks, [](const BlockDone& block) { return block.pair >= 0; });
+    if (first == m_blocks.end()) return window;
+    window.from = first->at.seconds() - first->duration.seconds();
+    window.to = m_blocks.back().at.seconds();
+    for (const std::string& json : {m_began ? m_began->configA : "", m_began ? m_began->configB : ""})
+        if (const auto config = configFromJson(json); config) window.onGpu = window.onGpu || isOnGpu(*config);
+    return window;
+}
+
+void MachineSamples::add(const DeviceSample& sample) {
+    if (std::ssize(m_samples) >= kMostSamplesMeanwhile) return;
+    m_samples.push_back({sample.at.seconds(), sample.gpuClockMhz, sample.cpuClockMhz, sample.throttledPct});
+}
+
+MachineMeanwhile MachineSamples::within(const MachineWindow& window) const {
     constexpr std::size_t kFewest = 8;
     MachineMeanwhile found;
-    const auto first = std::ranges::find_if(m_blocks, [](const BlockDone& block) { return block.pair >= 0; });
-    if (first == m_blocks.end()) return found;
-    const double from = first->at.seconds() - first->duration.seconds(), to = m_blocks.back().at.seconds();
     std::vector<double> gpu, cpu, throttled;
     const auto take = [](std::vector<double>& known, double value) {
         if (std::isfinite(value)) known.push_back(value);
     };
     for (const Sample& sample : m_samples) {
-        if (sample.seconds < from || sample.seconds > to) continue;
+        if (!(window.from <= sample.seconds && sample.seconds <= window.to)) continue;
         take(gpu, sample.gpuMhz);
         take(cpu, sample.cpuMhz);
         take(throttled, sample.throttledPct);
@@ -79,10 +91,7 @@ MachineMeanwhile ExperimentHistory::machineMeanwhile() const {
         high = quantile(known, 0.95);
     };
     // Of a side on a GPU the processors wait most of the time, at whatever clock; and a GPU that nothing runs on rests.
-    bool onGpu = false;
-    for (const std::string& json : {m_began ? m_began->configA : "", m_began ? m_began->configB : ""})
-        if (const auto config = configFromJson(json); config) onGpu = onGpu || isOnGpu(*config);
-    if (onGpu)
+    if (window.onGpu)
         spread(gpu, found.gpuMhzLow, found.gpuMhzHigh);
     else
         spread(cpu, found.cpuMhzLow, found.cpuMhzHigh);

@@ -10,6 +10,7 @@
 
 namespace stepscope {
 
+struct DeviceSample;
 struct Event;
 
 // What captures of both sides may take behind the pairs, of the time that the pairs have: with it they are within the budget that was asked for.
@@ -41,6 +42,25 @@ struct MachineMeanwhile {
     double throttledPct = kUnknown;  // of the periods of a quota, those in which it stopped the threads
 };
 
+// The seconds of a session in which the blocks of an experiment that count ran; unknown while none of them is there.
+struct MachineWindow {
+    double from = kUnknown, to = kUnknown;
+    bool onGpu = false;  // one of its sides runs there
+};
+
+// Samples of the machine that were taken while something was measured, the first kMostSamplesMeanwhile of them.
+class MachineSamples {
+public:
+    void add(const DeviceSample& sample);
+    MachineMeanwhile within(const MachineWindow& window) const;
+
+private:
+    struct Sample {
+        double seconds = 0, gpuMhz = kUnknown, cpuMhz = kUnknown, throttledPct = kUnknown;
+    };
+    std::vector<Sample> m_samples;
+};
+
 class ExperimentHistory {
 public:
     // Samples of the machine may come in any order with the others.
@@ -56,7 +76,8 @@ public:
     // As it was when so many of the pairs had been judged: without its end, and without what was captured after it.
     ExperimentHistory after(std::size_t pairs) const;
     SideFacts facts(Arm arm) const;
-    MachineMeanwhile machineMeanwhile() const;
+    MachineWindow machineWindow() const;
+    MachineMeanwhile machineMeanwhile() const { return m_samples.within(machineWindow()); }
     double speedRatio() const;  // B's tokens a second over A's, of all steps that counted
     // Seconds until nothing was left to decide; what newest() has beyond them went into captures and into losses at equal time.
     double measuringSeconds() const;
@@ -77,10 +98,7 @@ private:
     std::vector<BlockDone> m_blocks;
     std::vector<ExperimentJudged> m_pairs;
     std::optional<ExperimentJudged> m_newest;
-    struct Sample {
-        double seconds = 0, gpuMhz = kUnknown, cpuMhz = kUnknown, throttledPct = kUnknown;
-    };
-    std::vector<Sample> m_samples;    // of the machine
+    MachineSamples m_samples;
     std::optional<double> m_decided;  // seconds of the first that is over: those after it say the same, and more
     Waterfall m_waterfall;
     MemoryCurve m_memory;

@@ -29,6 +29,7 @@ enum class VerdictLook {
     AtTheEnd,
 };
 
+// The constants of both looks: guide, measuring.md, "Computing it again".
 struct PairedRules {
     double delta = 0.01;       // a ratio within 1 +- delta counts as equal
     double alpha = 0.05;       // of all looks together

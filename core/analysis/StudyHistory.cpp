@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/PairedVerdict.h"
 #include "core/events/Event.h"
 
@@ -39,16 +41,27 @@ void StudyHistory::add(const Event& event) {
         if (at != m_rows.end() && at->row == row->row) {
             // The experiment that ended is the one that made this row. Those that race have none.
             const bool ends = at->state == study::kRunning && row->state != study::kRunning && row->role != study::kCandidate;
-            if (ends && !m_taken && m_kept + m_experiment.pairs().size() <= kMostStudyPairs) {
-                m_kept += m_experiment.pairs().size();
-                m_pairs[row->row] = m_experiment.pairs();
-                m_taken = true;
+            if (ends && !std::exchange(m_taken, true)) {
+                m_windows[row->row] = m_experiment.machineWindow();
+                m_meanwhile.erase(row->row);
+                if (m_kept + m_experiment.pairs().size() <= kMostStudyPairs) {
+                    m_kept += m_experiment.pairs().size();
+                    m_pairs[row->row] = m_experiment.pairs();
+                }
             }
             *at = withFiguresThatStand(*row);
         } else {
             m_rows.insert(at, withFiguresThatStand(*row));
         }
         return;
+    }
+    if (const auto* sample = std::get_if<DeviceSample>(&event)) {
+        m_samples.add(*sample);
+        const double at = sample->at.seconds();
+        std::erase_if(m_meanwhile, [&](const auto& known) {
+            const MachineWindow& window = m_windows.at(known.first);
+            return window.from <= at && at <= window.to;
+        });
     }
     if (std::holds_alternative<ExperimentBegan>(event)) m_taken = false;
     m_experiment.add(event);
@@ -88,6 +101,13 @@ const std::vector<ExperimentJudged>& StudyHistory::pairsOf(const StudyRow& row) 
     return row.state == study::kRunning && row.role != study::kCandidate && !m_taken ? m_experiment.pairs() : kNone;
 }
 
+std::optional<MachineMeanwhile> StudyHistory::machineMeanwhile(const StudyRow& row) const {
+    const auto found = m_windows.find(row.row);
+    if (found == m_windows.end() || row.pairs == 0) return std::nullopt;
+    const auto known = m_meanwhile.find(row.row);
+    return known != m_meanwhile.end() ? known->second : m_meanwhile[row.row] = m_samples.within(found->second);
+}
+
 bool StudyHistory::saysAnything() const {
     return std::ranges::any_of(m_rows, [](const StudyRow& row) { return row.pairs > 0 && row.state != study::kRunning; });
 }
@@ -110,6 +130,13 @@ std::string whyWords(const StudyRow& row) {
     return fmt::format("Measured in session {}{}.{}{}", row.keptSession,
                        row.keptVersions.empty() ? "" : fmt::format(" by another version ({})", row.keptVersions), row.why.empty() ? "" : " ",
                        row.why);
+}
+
+std::string rowWords(const StudyHistory& history, const StudyRow& row) {
+    std::string words = whyWords(row);
+    const auto machine = history.machineMeanwhile(row);
+    if (const std::string said = machine ? machineSentence(*machine) : std::string(); !said.empty()) words += (words.empty() ? "" : " ") + said;
+    return words;
 }
 
 bool waitsForBudget(const StudyHistory& history) {

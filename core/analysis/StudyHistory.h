@@ -15,6 +15,7 @@ struct Event;
 
 class StudyHistory {
 public:
+    // Samples of the machine may come in any order with the others, behind its begin.
     void add(const Event& event);
 
     const std::optional<StudyBegan>& began() const { return m_began; }
@@ -32,6 +33,8 @@ public:
     std::vector<StudyRow> rejectedValues() const;
     // Every pair of blocks that stands behind a row; none of a row that was measured in an earlier session, or not by an experiment of its own.
     const std::vector<ExperimentJudged>& pairsOf(const StudyRow& row) const;
+    // What the machine did while a row's own experiment ran. Nothing of a row that was measured in an earlier session, or that raced.
+    std::optional<MachineMeanwhile> machineMeanwhile(const StudyRow& row) const;
     double measuredSeconds() const;  // that its rows took
     bool saysAnything() const;       // a row is there that pairs or rounds stand behind
     double seconds() const;          // from its begin to its newest row
@@ -41,8 +44,12 @@ private:
     std::vector<StudyRow> m_rows;
     ExperimentHistory m_experiment;
     std::map<std::int64_t, std::vector<ExperimentJudged>> m_pairs;  // by row, of those whose experiment has ended
-    bool m_taken = true;                                            // the newest experiment's are in it, or there is none
-    std::size_t m_kept = 0;                                         // pairs in it
+    std::map<std::int64_t, MachineWindow> m_windows;                // the same
+    MachineSamples m_samples;
+    // Of those that were asked for: a table asks for all of them at each tick.
+    mutable std::map<std::int64_t, MachineMeanwhile> m_meanwhile;
+    bool m_taken = true;     // the newest experiment's are in it, or there is none
+    std::size_t m_kept = 0;  // pairs in it
 };
 
 // Stands where the interval of a winner's race would.
@@ -51,6 +58,8 @@ constexpr const char* kBeforeAnew = "before it was measured anew";
 // What there is to know of a row, in sentences: which earlier session of the same ladder measured it, "Measured in session 3 by another version
 // (Stepscope 0.9).", and its own `why` behind that. Empty: nothing.
 std::string whyWords(const StudyRow& row);
+// The same, and what the machine did meanwhile where that is worth a sentence (machineSentence).
+std::string rowWords(const StudyHistory& history, const StudyRow& row);
 
 // Whether a measurement is left out for want of time: going on with the ladder measures it.
 bool waitsForBudget(const StudyHistory& history);

@@ -20,6 +20,16 @@ std::size_t utf8At(std::string_view text, char32_t& code) {
     return overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : length;
 }
 
+bool isUtf8(std::string_view text) {
+    char32_t code = 0;
+    while (!text.empty()) {
+        const std::size_t length = utf8At(text, code);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
 bool showsAsWritten(char32_t code) {
     const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
     const bool turnsDirection = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);

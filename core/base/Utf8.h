@@ -10,6 +10,8 @@ namespace stepscope {
 // not empty.
 std::size_t utf8At(std::string_view text, char32_t& code);
 
+bool isUtf8(std::string_view text);
+
 // False: control characters, line breaks among them, and those that turn the direction of writing. A terminal would obey them.
 bool showsAsWritten(char32_t code);
 

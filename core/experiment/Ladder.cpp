@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/Utf8.h"
 #include "core/events/ConfigKeys.h"
 #include "core/experiment/BuiltInLadders.h"
 #include "core/experiment/YamlDocuments.h"
@@ -175,7 +176,7 @@ Result<Ladder> parseLadder(const std::string& text, const std::string& place, co
         return makeError(ErrorCode::BadInput, fmt::format("{}: {}", place, what)).about(Subject::Kind::File, place);
     };
     if (text.size() > kLargest) return refused(fmt::format("this is too large for a ladder, which has at most {} rungs.", kMostRungs));
-    if (text.find('\0') != std::string::npos) return refused("this is not UTF-8 text; give a YAML file of rungs.");
+    if (!isUtf8(text) || text.find('\0') != std::string::npos) return refused("this is not UTF-8 text; give a YAML file of rungs.");
     // Each level costs the parser stack; a ladder has two.
     std::size_t open = 0;
     for (const char c : text) open += c == '[' || c == '{' ? 1 : 0;
@@ -190,8 +191,9 @@ Result<Ladder> parseLadder(const std::string& text, const std::string& place, co
         if (ladder->bottom.name.empty()) ladder->bottom.name = "bottom";
         return ladder;
     } catch (const YAML::Exception& problem) {
-        return refused(
-            fmt::format("{}this is not YAML ({}).", problem.mark.is_null() ? "" : fmt::format("line {}: ", problem.mark.line + 1), problem.msg));
+        const int line = problem.mark.is_null() ? 0 : problem.mark.line + 1;
+        return makeError(ErrorCode::BadInput, fmt::format("{}: {}.", placeOf(place, line), whyNoYaml(text, line)), problem.what())
+            .about(Subject::Kind::File, place);
     }
 }
 

@@ -22,6 +22,18 @@ class Unheard final : public YAML::EventHandler {
 
 }  // namespace
 
+std::string whyNoYaml(const std::string& text, int line) {
+    std::istringstream lines(text);
+    std::string found;
+    for (int at = 0; at < line && std::getline(lines, found); ++at) {
+    }
+    const auto first = found.find_first_not_of(' ');
+    if (first != std::string::npos && found[first] == '\t') return "this is not YAML: a tab indents the line, where only blanks may";
+    return "this is not YAML: look there, or just above, for a quote or bracket that is not closed, a missing blank behind \":\" or \"-\", and how "
+           "far "
+           "lines are indented";
+}
+
 bool isOneYamlDocument(const std::string& text) {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

@@ -8,4 +8,8 @@ namespace stepscope {
 // yaml-cpp's own LoadAll() makes documents of it without end. Throws YAML::Exception.
 bool isOneYamlDocument(const std::string& text);
 
+// What to say where the parser refused a line, from 1 (0: it names none), without a full stop: its own words are of its grammar, not of what a person
+// wrote.
+std::string whyNoYaml(const std::string& text, int line);
+
 }  // namespace stepscope

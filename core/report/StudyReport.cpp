@@ -63,7 +63,8 @@ BarPicture barsOf(const StudyHistory& history, const char* label, std::initializ
 
 void addReasons(Document& document, const StudyHistory& history, std::initializer_list<const char*> roles) {
     for (const StudyRow& row : history.rows())
-        if (const std::string why = whyWords(row); !why.empty() && isOf(row, roles)) document.blocks.push_back(Paragraph{row.name + ": " + why});
+        if (const std::string why = rowWords(history, row); !why.empty() && isOf(row, roles))
+            document.blocks.push_back(Paragraph{row.name + ": " + why});
 }
 
 // Of each row that pairs stand behind, every one of them.
@@ -163,7 +164,7 @@ void addSearch(Document& document, const StudyHistory& history) {
                                                       times(last->ratio, last->low, last->high)),
                                           isRatio(last->low) && last->low > 1 ? Verdict::Tone::Good : Verdict::Tone::Neutral});
     if (const std::string loss = searchLossSentence(history); !loss.empty()) document.blocks.push_back(Paragraph{loss});
-    if (last != nullptr && !last->why.empty()) document.blocks.push_back(Paragraph{last->why});
+    if (std::string why = last != nullptr ? rowWords(history, *last) : ""; !why.empty()) document.blocks.push_back(Paragraph{std::move(why)});
     if (last != nullptr && std::isfinite(last->floor))
         document.blocks.push_back(Paragraph{fmt::format("A side beside itself in that experiment: ±{:.2f} %.{}", (last->floor - 1) * 100,
                                                         floorAdvice(last->floor, last->ratio, last->outcome))});

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <streambuf>
+#include <string_view>
 
 namespace stepscope {
 namespace {
@@ -109,6 +110,18 @@ Status writeAndSync(const std::string& unfinished, const std::string& path, cons
     return {};
 }
 
+// Written over, it would be gone with all that it holds: nobody means an export to take its place, whoever named it.
+Status noDatabase(const std::string& target, const std::string& path) {
+    constexpr std::string_view kBegin("SQLite format 3\0", 16), kBeginOfLog("\x37\x7f\x06", 3);
+    char begin[kBegin.size()]{};
+    std::ifstream file(target, std::ios::binary);
+    const std::string_view read(begin, file.read(begin, sizeof begin) ? sizeof begin : 0);
+    // What was written last is in its log until somebody moves it.
+    if (read != kBegin && !read.starts_with(kBeginOfLog)) return {};
+    return makeError(ErrorCode::BadInput, fmt::format("{} is a database and stays as it is; choose another name.", path))
+        .about(Subject::Kind::File, path);
+}
+
 }  // namespace
 
 Status stillWanted(const ExportProgress& progress) {
@@ -129,6 +142,7 @@ Status canBeWritten(const std::string& path) {
     const fs::path followed = fs::canonical(path, absent);
     if (!absent && fs::is_directory(followed, absent)) return cannotWrite(path, EISDIR);
     if (!absent && !fs::is_regular_file(followed, absent)) return {};  // a device or a pipe
+    if (auto may = noDatabase(followed.empty() ? path : followed.string(), path); !may) return may;
     const std::string unfinished = unfinishedOf(followed.empty() ? path : followed.string());
     if (const int problem = makeAnew(unfinished); problem != 0) return cannotWrite(path, problem);
     ::unlink(unfinished.c_str());
@@ -141,6 +155,7 @@ Status exportToFile(const std::string& path, const std::function<Status(std::ost
     const std::string target = absent ? path : followed.string();
     // A device or a pipe takes the bytes as they come; a file in its place would be something else.
     if (!absent && !fs::is_regular_file(followed, absent)) return writeInto(target, path, write, progress);
+    if (auto may = noDatabase(target, path); !may) return may;
     const std::string unfinished = unfinishedOf(target);
     auto done = writeAndSync(unfinished, path, write, progress);
     if (done && std::rename(unfinished.c_str(), target.c_str()) != 0) done = cannotWrite(path, errno);

@@ -29,7 +29,8 @@ Status mayWrite(const std::string& path, Existing existing);
 Status canBeWritten(const std::string& path);
 
 // `write` fills the stream. Its error is handed on; one of the file names the path, as it was given. A link keeps pointing where it did; a
-// pipe or a device takes the bytes as they come. What is stopped is as if nobody had tried (Cancelled).
+// pipe or a device takes the bytes as they come. What is stopped is as if nobody had tried (Cancelled). BadInput where a
+// database is there: no export takes its place.
 Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write, const ExportProgress& progress = {});
 
 }  // namespace stepscope

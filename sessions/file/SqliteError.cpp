@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <nlohmann/json.hpp>
+
 namespace stepscope {
 
 Error sqliteError(const std::string& path, int extendedCode, const std::string& message) {
@@ -54,6 +56,14 @@ Error damagedRow(const std::string& path, const std::string& cause) {
                                  path, cause.substr(0, 300)),
                      cause)
         .about(Subject::Kind::Database, path);
+}
+
+Error damagedRow(const std::string& path, const std::exception& thrown) {
+    if (dynamic_cast<const nlohmann::json::exception*>(&thrown) == nullptr) return damagedRow(path, std::string(thrown.what()));
+    // The parser's own words are of its grammar.
+    Error damaged = damagedRow(path, "a text that is broken, or not of the form that belongs there");
+    damaged.cause = thrown.what();
+    return damaged;
 }
 
 Error noSuchSession(const std::string& path, std::int64_t session) {

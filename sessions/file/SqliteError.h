@@ -21,6 +21,7 @@ inline Error sqliteError(const std::string& path, const SQLite::Exception& throw
 // Stored text that does not parse (JSON, an unknown word): the file is SQLite, but not what we wrote. cause: without a full stop, as it stands in
 // brackets within the sentence.
 Error damagedRow(const std::string& path, const std::string& cause);
+Error damagedRow(const std::string& path, const std::exception& thrown);  // what reading it threw
 Error noSuchSession(const std::string& path, std::int64_t session);
 
 template <class Body>
@@ -34,7 +35,7 @@ auto guarded(const std::string& path, Body&& body) -> decltype(body()) {
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& thrown) {
-        return damagedRow(path, thrown.what());
+        return damagedRow(path, thrown);
     }
 }
 

@@ -62,6 +62,7 @@ Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, co
             RowReader first(began);
             first("at_ns", whatWasAsked.at);
             fields(first, whatWasAsked);
+            checkPlausible(whatWasAsked);
             study.history.add(std::move(whatWasAsked));
             rows.reset();
             rows.bind(1, study.session);

@@ -49,13 +49,26 @@ TEST_F(Ending, CtrlCDoesNotWaitForAValidation) {
     EXPECT_EQ(newest()["state"], "stopped");
 }
 
+TEST_F(Ending, TwoSignalsThatComeTogetherAreOneRequest) {
+    const auto process = endless({"--json"});
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    // As `timeout` does it: the process, and then its group.
+    process->send(SIGTERM);
+    process->send(SIGTERM);
+    process->send(SIGINT);
+    const auto finished = process->wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    EXPECT_FALSE(Json::parse(finished.out)["session"].is_null()) << "its last line is there";
+    EXPECT_EQ(newest()["state"], "stopped");
+}
+
 TEST_F(Ending, ASecondCtrlCEndsAtOnce) {
     const auto process = endless();
     const auto begin = std::chrono::steady_clock::now();
     // The first may already be enough; what matters is that two never hang and never abort.
     process->send(SIGINT);
     process->send(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     process->send(SIGINT);
     const auto finished = process->wait();
     EXPECT_THAT(finished.exitCode, testing::AnyOf(kStopped, kKilled)) << finished.err;

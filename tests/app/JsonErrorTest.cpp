@@ -35,6 +35,7 @@ TEST_F(JsonErrors, HaveOneFormInEveryCommandThatPromisesALastLine) {
                                                            {measuring("ladder", {"fusion", "--delta", "x"}), "--delta"},
                                                            {measuring("tune", {"--set", "no-such=1"}), "no-such"},
                                                            {{"compare", "1", "1", "--db", database()}, "twice"},
+                                                           {{"report", "ninth", "--db", database()}, "ninth"},
                                                            {measuring("diagnose", {"--set", "no-such=1"}), "no-such"},
                                                            {measuring("predict", {"--time-steps", "1"}), "1"},
                                                            {measuring("bench", {"--steps", "0"}), "--steps"},

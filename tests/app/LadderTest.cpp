@@ -1,6 +1,7 @@
 // `ladder`: rungs, the table, what is kept of it and what a kill leaves, by the real program.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -82,7 +83,7 @@ TEST_F(LadderCli, RungsThatDoNothingOrCannotRunHereStayWithTheirReason) {
     const Finished plan = cli(words({file, "--plan", "--set", "fusion=step"}));
     ASSERT_EQ(plan.exitCode, 0) << plan.err;
     EXPECT_THAT(plan.out, testing::AllOf(testing::HasSubstr("It changes nothing"), testing::HasSubstr("cuda:7"),
-                                         testing::HasSubstr("does nothing beside"), testing::HasSubstr("1 measurements")));
+                                         testing::HasSubstr("does nothing beside"), testing::HasSubstr("1 measurement, about")));
     EXPECT_FALSE(std::filesystem::exists(database())) << "a plan measures nothing";
     const Finished finished = cli(words({write("none.yaml", "- amp=off\n- device=cuda:7\n"), "--json"}));
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
@@ -90,6 +91,26 @@ TEST_F(LadderCli, RungsThatDoNothingOrCannotRunHereStayWithTheirReason) {
     EXPECT_EQ(said["rows"][1]["state"], "skipped");
     EXPECT_FALSE(said["rows"][2]["why"].get<std::string>().empty());
     EXPECT_TRUE(said["ratio"].is_null());
+}
+
+TEST_F(LadderCli, APlanForScriptsEndsWithOneLineOfJson) {
+    const Finished plan = cli(words({write("plan.yaml", "- amp=off\n- zero-grad=zero\n"), "--plan", "--json", "--set", "fusion=off"}));
+    ASSERT_EQ(plan.exitCode, 0) << plan.err;
+    const Json said = lastLine(plan);
+    EXPECT_EQ(said["rows"][1]["state"], "skipped");
+    EXPECT_EQ(said["rows"][2]["state"], "waiting");
+    EXPECT_EQ(said["rows"][2]["settings"]["zero-grad"], "zero");
+    EXPECT_EQ(said["plan"]["measurements"], 1);
+    EXPECT_GT(said["plan"]["seconds"], 0);
+    EXPECT_FALSE(std::filesystem::exists(database())) << "a plan measures nothing";
+}
+
+TEST_F(LadderCli, ARungOfOtherDataIsNotCalledOneThatDoesNothing) {
+    const Finished plan = cli(words({write("data.yaml", "- data=kjv\n"), "--plan"}));
+    ASSERT_EQ(plan.exitCode, 0) << plan.err;
+    EXPECT_THAT(plan.out, testing::AllOf(testing::HasSubstr("differ in data"), testing::Not(testing::HasSubstr("does nothing")),
+                                         testing::HasSubstr("Nothing of it can be measured here.")))
+        << plan.out;
 }
 
 TEST_F(LadderCli, AFirstRungThatCannotRunLeavesTheOthers) {
@@ -156,6 +177,11 @@ TEST_F(LadderCli, AfterAKillTheRungsThatWereDecidedAreKeptAndTheOthersGoOn) {
     const Json before = study(1);
     ASSERT_EQ(before["rows"][1]["state"], "measured");
     EXPECT_EQ(session(1)["state"], "interrupted");
+    const Json planned = lastLine(cli({"ladder", "--resume", "1", "--db", database(), "--plan", "--json"}));
+    EXPECT_EQ(planned["rows"][1]["measured_in"], 1);
+    const auto open = std::ranges::count_if(planned["rows"], [](const Json& row) { return row["state"] == "waiting" && row["role"] != "bottom"; });
+    EXPECT_EQ(planned["plan"]["measurements"].get<std::int64_t>() + planned["plan"]["waiting"].get<std::int64_t>(), open)
+        << "what is kept is not measured again: " << planned;
     const Finished finished = cli({"ladder", "--resume", "1", "--db", database(), "--json"});
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const Json said = lastLine(finished);

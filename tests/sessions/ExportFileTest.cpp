@@ -1,4 +1,6 @@
 // An export into a file: whole, or as if nobody had tried.
+#include <SQLiteCpp/Database.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -104,6 +106,23 @@ TEST_F(ExportFile, SaysBeforehandWhetherItsPlaceTakesAFileAndLeavesNothingThere)
         EXPECT_EQ(said.error().code, ErrorCode::Io);
         EXPECT_EQ(said.error().sentence.rfind(wrong + " cannot be written: ", 0), 0U) << said.error().sentence;
     }
+}
+
+TEST_F(ExportFile, NeverTakesThePlaceOfADatabase) {
+    const std::string target = path + ".db", link = path + ".json";
+    SQLite::Database(target, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE kept (x)");
+    std::filesystem::create_symlink(target, link);
+    for (const std::string& named : {target, link}) {
+        const auto done = exportToFile(named, [](std::ostream& out) -> Status {
+            out << "{}";
+            return {};
+        });
+        ASSERT_FALSE(done) << named;
+        EXPECT_EQ(done.error().code, ErrorCode::BadInput);
+        EXPECT_THAT(done.error().sentence, ::testing::AllOf(::testing::HasSubstr(named), ::testing::HasSubstr("is a database")));
+        EXPECT_FALSE(canBeWritten(named)) << "nor is it found out after an hour of measuring";
+    }
+    EXPECT_TRUE(SQLite::Database(target, SQLite::OPEN_READONLY).tableExists("kept"));
 }
 
 TEST_F(ExportFile, FollowsALink) {

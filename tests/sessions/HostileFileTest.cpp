@@ -222,6 +222,40 @@ TEST_F(HostileFile, AnAnswerThatCannotBeIsNotShownAsOne) {
     }
 }
 
+TEST_F(HostileFile, AQuestionWhoseSharesCannotBeIsNotShownAsOne) {
+    for (const char* bad : {"alpha = 5", "alpha = 0", "delta = -1", "delta = 1e300", "budget_s = -1", "budget_s = 9e999"}) {
+        for (const char* table : {"experiments", "studies"}) {
+            std::filesystem::remove(path);
+            {
+                auto recorder = Recorder::open({.path = path}, sampleInfo("asked"));
+                ASSERT_TRUE(recorder);
+                (*recorder)->publish(ExperimentBegan{.at = {1'000'000}, .question = "q"});
+                (*recorder)->publish(StudyBegan{.at = {2'000'000}, .kind = "ladder", .question = "q"});
+                ASSERT_TRUE((*recorder)->finish());
+            }
+            ASSERT_TRUE((*SessionReader::open(path))->measurements(1)) << "as it was stored";
+            change(std::string("UPDATE ") + table + " SET " + bad);
+            const auto events = (*SessionReader::open(path))->measurements(1);
+            ASSERT_FALSE(events) << table << " " << bad;
+            EXPECT_EQ(events.error().code, ErrorCode::Damaged);
+        }
+    }
+}
+
+TEST_F(HostileFile, TextThatIsNoJsonIsNamedInOurOwnWords) {
+    for (const char* bad : {"tags = '{bad'", "tags = '[1]'", "machine = '[]'", "machine = '{\"cores\":\"x\"}'"}) {
+        std::filesystem::remove(path);
+        record("first");
+        change(std::string("UPDATE sessions SET ") + bad);
+        const auto info = (*SessionReader::open(path))->info(1);
+        ASSERT_FALSE(info) << bad;
+        EXPECT_EQ(info.error().code, ErrorCode::Damaged);
+        EXPECT_NE(info.error().sentence.find("a text that is broken, or not of the form that belongs there"), std::string::npos);
+        EXPECT_EQ(info.error().sentence.find("json"), std::string::npos) << info.error().sentence;
+        EXPECT_NE(info.error().cause.find("json"), std::string::npos) << "for who looks for the mistake";
+    }
+}
+
 TEST_F(HostileFile, ANameThatFillsTheScreenIsCut) {
     record("first");
     change("UPDATE sessions SET name = replace(hex(zeroblob(3000000)), '0', 'n')");

@@ -20,7 +20,7 @@ Result<ReportFormat> reportFormatOf(const std::string& path) {
     std::string ending = std::filesystem::path(path).extension().string();
     std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (ending == ".json") return ReportFormat::Json;
-    return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
+    return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in none of them. Name the file so.", path));
 }
 
 void addReports(CLI::App& command, std::vector<std::string>& files) {

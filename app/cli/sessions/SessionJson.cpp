@@ -34,7 +34,7 @@ void collect(SessionPoints& points, const Event& event) {
                        points.refused.push_back(
                            {{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"value", toJson(e.value)}, {"why", e.why}, {"reason", reason(e)}});
                    },
-                   [&](const DeviceSample& e) { points.experiment.add(e); },
+                   [&](const DeviceSample& e) { points.measured(e); },
                    [&](const LogLine& e) {
                        points.log.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"level", word(e.level)}, {"text", e.text}, {"reason", reason(e)}});
                    },
@@ -52,9 +52,9 @@ void collect(SessionPoints& points, const Event& event) {
                                                   {"steps", e.steps},
                                                   {"operations_per_step", number(e.operations)}});
                    },
-                   [&](const ExperimentBegan& e) { points.experiment.add(e); },
-                   [&](const BlockDone& e) { points.experiment.add(e); },
-                   [&](const ExperimentJudged& e) { points.experiment.add(e); },
+                   [&](const ExperimentBegan& e) { points.measured(e); },
+                   [&](const BlockDone& e) { points.measured(e); },
+                   [&](const ExperimentJudged& e) { points.measured(e); },
                    [&](const StudyBegan& e) { points.study.add(e); },
                    [&](const StudyRow& e) { points.study.add(e); },
                },

@@ -26,6 +26,11 @@ struct SessionPoints {  // arrays, each in order of time
     Json log = Json::array();
     std::int64_t steps = 0;
     double waitedMs = 0;  // in all of them together, for other workers
+    // What an experiment, or a study that makes several, says.
+    void measured(const Event& event) {
+        experiment.add(event);
+        study.add(event);
+    }
     double waitedMsPerStep() const { return steps > 0 ? waitedMs / static_cast<double>(steps) : 0; }
 };
 Result<SessionPoints> readPoints(SessionReader& reader, std::int64_t session);

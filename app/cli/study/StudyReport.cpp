@@ -73,7 +73,7 @@ std::string part(const StudyHistory& history, Table table, std::initializer_list
 std::string reasons(const StudyHistory& history) {
     std::string text;
     for (const StudyRow& row : history.rows())
-        if (const std::string why = whyWords(row); !why.empty()) text += fmt::format("{}: {}\n", printable(row.name), printable(why));
+        if (const std::string why = rowWords(history, row); !why.empty()) text += fmt::format("{}: {}\n", printable(row.name), printable(why));
     return text;
 }
 
@@ -128,7 +128,7 @@ std::string tuneText(const StudyHistory& history) {
         text += "Nothing is recommended.\n";
     else
         text += "Recommended: the present settings.\n";
-    if (!last->why.empty()) text += printable(last->why) + "\n";
+    if (const std::string why = rowWords(history, *last); !why.empty()) text += printable(why) + "\n";
     text += fmt::format(
         "Method: settings race in rounds, in random order, made anew for each block; those that are slower for sure, or would waste time, leave. × "
         "is of\n"

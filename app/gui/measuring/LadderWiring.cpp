@@ -104,8 +104,10 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
     auto history = std::make_shared<StudyHistory>();
     const auto events = (*reader)->measurements(session);
     if (!events) return events.error();
-    for (const Event& event : *events)
-        if (std::holds_alternative<StudyBegan>(event) || std::holds_alternative<StudyRow>(event)) history->add(event);
+    for (const Event& event : *events) history->add(event);
+    const auto samples = (*reader)->samples(session, kMostSamplesMeanwhile);
+    if (!samples) return samples.error();
+    for (const DeviceSample& sample : *samples) history->add(sample);
     StoredStudy stored;
     stored.goesOn = !ended(summary->state);
     stored.view.title = asText(summary->name);

@@ -22,6 +22,9 @@ MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWirin
             [this](const QString& id, const Value& value) { ask(id.toStdString(), value, /*afterFlip=*/false); });
     connect(&stage.live(), &LiveFeed::switchRefused, this, &MeasureWiring::refused);
     connect(&stage.live(), &LiveFeed::experimented, this, &MeasureWiring::take);
+    connect(&stage.live(), &LiveFeed::sampled, this, [this](const DeviceSample& sample) {
+        if (m_begun) m_history.add(sample);
+    });
     connect(&stage.live(), &LiveFeed::started, this, &MeasureWiring::release);
     // Whoever flips something else instead of answering has not agreed: the strip is of that flip from now on.
     connect(&stage.live(), &LiveFeed::switchApplied, this, [this] {

@@ -1,5 +1,6 @@
 #include "app/gui/measuring/MeasureWords.h"
 
+#include <QStringList>
 #include <cmath>
 
 #include "app/gui/wiring/FlipWords.h"
@@ -137,10 +138,11 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
         return strip;
     }
     const bool changed = newest->outcome == toString(PairedOutcome::Faster);
-    strip.note =
-        QString("%1, in %2%3; %4 %5. %6")
-            .arg(said, pairs, left, shown(toString(changed ? asked.to : asked.from)), changed ? "is used from here on" : "stays", shown(newest->why))
-            .trimmed();
+    QStringList sentences{QString("%1, in %2%3; %4 %5.")
+                              .arg(said, pairs, left, shown(toString(changed ? asked.to : asked.from)), changed ? "is used from here on" : "stays")};
+    for (const std::string& sentence : {newest->why, machineSentence(history.machineMeanwhile())})
+        if (!sentence.empty()) sentences << shown(sentence);
+    strip.note = sentences.join(' ');
     return strip;
 }
 

@@ -140,7 +140,7 @@ void LiveFeed::tell(const Event& event) {
                    [](const ValidationDone&) {},
                    [this](const SwitchApplied& e) { Q_EMIT switchApplied(e); },
                    [this](const SwitchRefused& e) { Q_EMIT switchRefused(e); },
-                   [](const DeviceSample&) {},
+                   [this](const DeviceSample& e) { Q_EMIT sampled(e); },
                    [this](const LogLine& e) { Q_EMIT logged(e); },
                    [this](const StateChanged& e) { Q_EMIT stateChanged(e); },
                    [this](const CheckpointSaved& e) { Q_EMIT checkpointSaved(e); },

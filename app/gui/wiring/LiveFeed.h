@@ -45,6 +45,7 @@ Q_SIGNALS:
     void switchRefused(const stepscope::SwitchRefused& refused);
     void logged(const stepscope::LogLine& line);
     void textGenerated(const stepscope::TextGenerated& text);
+    void sampled(const stepscope::DeviceSample& sample);
     void experimented(const stepscope::Event& event);  // ExperimentBegan, BlockDone, ExperimentJudged
     void captured(const stepscope::CaptureDone& capture);
     void checkpointSaved(const stepscope::CheckpointSaved& saved);

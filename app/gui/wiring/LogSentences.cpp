@@ -138,20 +138,17 @@ std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnix
 
 std::optional<LogEntry> ExperimentSentences::of(const Event& event, std::int64_t startedUnixMs) {
     if (const auto* began = std::get_if<ExperimentBegan>(&event)) {
-        m_told.reset();
+        m_told = false;
         m_delta = began->delta;
         const auto turns = turnsOf(began->configA, began->configB);
         m_sides = turns ? sidesOfTurns(turns->id, toString(turns->from), toString(turns->to)) : sidesOfTurns({}, {}, {});
     }
     const auto* judged = std::get_if<ExperimentJudged>(&event);
     if (judged == nullptr || !judged->over) return logSentence(event, startedUnixMs);
-    const auto before = std::exchange(m_told, judged->why);
-    Line line{LogLevel::Info, judgedSentence(*judged, m_delta, m_sides), judged->step, judged->at};
-    if (before && judged->why.starts_with(*before)) {
-        line.text = judged->why.substr(before->size());
-        line.text.erase(0, line.text.find_first_not_of(' '));
-    }
-    return entryOf(line, startedUnixMs);
+    // The verdict stood before it came again: what is new then are the losses at equal time. That they failed has a line of its own.
+    const bool stood = std::exchange(m_told, true);
+    return entryOf({LogLevel::Info, stood ? equalTimeSentence(*judged) : judgedSentence(*judged, m_delta, m_sides), judged->step, judged->at},
+                   startedUnixMs);
 }
 
 }  // namespace stepscope

@@ -20,8 +20,8 @@ public:
     std::optional<LogEntry> of(const Event& event, std::int64_t startedUnixMs);
 
 private:
-    std::optional<std::string> m_told;  // why, with the verdict
-    double m_delta = 0.01;              // of the experiment
+    bool m_told = false;    // the verdict
+    double m_delta = 0.01;  // of the experiment
     std::string m_sides = "B beside A";
 };
 

@@ -203,7 +203,7 @@ report::Document documentOf(const StoredReport& stored) {
 Status exportReport(const StoredReport& stored, const std::string& path) {
     if (namesHtml(path) || namesMarkdown(path)) return exportDocument(documentOf(stored), path);
     if (std::filesystem::path(path).extension() != ".json")
-        return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
+        return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in none of them. Name the file so.", path));
     return exportToFile(path, [&](std::ostream& out) -> Status {
         out << json::line(json::ofReport(stored, stored.session));
         return {};
@@ -223,6 +223,9 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
         StudyHistory study;
         for (const Event& event : *events) study.add(event);
         if (!study.began()) return makeError(ErrorCode::BadInput, fmt::format("Session {} ended before it was known what it asks.", session));
+        const auto samples = (*reader)->samples(session, kMostSamplesMeanwhile);
+        if (!samples) return samples.error();
+        for (const DeviceSample& sample : *samples) study.add(sample);
         stored.studyFacts = studyFacts(workbench, *study.began(), *info);
         auto asked = earlierStudies(database, study.began()->question, session);
         if (!asked) return asked.error();

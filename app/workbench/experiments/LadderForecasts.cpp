@@ -2,6 +2,7 @@
 // thread that may wait for the database.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -34,13 +35,15 @@ LadderForecast forecastOf(const LadderCourse& course, const LadderEngine& engine
         return known[rungs] = seconds;
     };
     const auto expected = course.expected(stepSeconds);
-    return {.rows = course.rows(),
-            .legs = course.legs(),
-            .budgetSeconds = course.budgetSeconds(),
-            .pairSeconds = course.pairSeconds(),
-            .seconds = expected.seconds,
-            .slowestStep = expected.slowest,
-            .waiting = expected.waiting};
+    return {
+        .rows = course.rows(),
+        .legs = course.legs(),
+        .open = std::ranges::count_if(course.rows(), [](const StudyRow& row) { return row.role != study::kBottom && row.state == study::kWaiting; }),
+        .budgetSeconds = course.budgetSeconds(),
+        .pairSeconds = course.pairSeconds(),
+        .seconds = expected.seconds,
+        .slowestStep = expected.slowest,
+        .waiting = expected.waiting};
 }
 
 void keepStepsOf(const ExperimentHistory& history, Arm arm, const RunConfig& config, const Machine& machine, const std::string& database) {
@@ -60,9 +63,12 @@ void keepStepsOf(const ExperimentHistory& history, Arm arm, const RunConfig& con
 }
 
 std::string forecastWords(const LadderForecast& forecast, bool budget) {
+    if (forecast.legs == 0) return "Nothing of it can be measured here";
+    if (forecast.open == 0) return "All of it is measured already";
     const bool timed = forecast.slowestStep > 0;
-    std::string words = fmt::format("{} measurements, about {:.1f} minutes", forecast.legs - forecast.waiting,
-                                    (timed ? forecast.seconds : forecast.budgetSeconds) / 60);
+    const std::int64_t now = forecast.open - forecast.waiting;
+    std::string words =
+        fmt::format("{} measurement{}, about {:.1f} minutes", now, now == 1 ? "" : "s", (timed ? forecast.seconds : forecast.budgetSeconds) / 60);
     if (!timed) return words + (budget ? "" : ", more where steps are slow: none of it was timed here yet");
     words += fmt::format(": the slowest step of those timed here takes {}", format::milliseconds(forecast.slowestStep * 1e3));
     if (forecast.waiting > 0) words += fmt::format("; {} more wait for a larger budget", forecast.waiting);

@@ -53,7 +53,8 @@ std::string tuneQuestion(const TuneRequest& request, const Machine& machine);  /
 // What would be done and what cannot be, before anything is measured: the rows of the table, how many measurements, and seconds.
 struct LadderForecast {
     std::vector<StudyRow> rows;
-    std::int64_t legs = 0;
+    std::int64_t legs = 0;  // that are meant; of them still to be measured, where an earlier session is gone on with:
+    std::int64_t open = 0;
     double budgetSeconds = 0, pairSeconds = 0;
     double seconds = 0;        // that it is expected to take where its steps were timed here: more than the budget where they are slow
     double slowestStep = 0;    // seconds, of those that were timed; 0: none was, and the budget is all that is known

@@ -95,7 +95,8 @@ Json settingsJson(const std::string& words) {
     return all;
 }
 
-Json rowJson(const StudyRow& row) {
+Json rowJson(const StudyHistory& history, const StudyRow& row) {
+    const auto machine = history.machineMeanwhile(row);
     return {{"row", row.row},
             {"role", row.role},
             {"state", row.state},
@@ -121,7 +122,8 @@ Json rowJson(const StudyRow& row) {
             {"seconds", number(row.seconds)},
             // Of an earlier session of the same ladder that this one goes on with; null: measured in this one, or not at all.
             {"measured_in", row.keptSession > 0 ? Json(row.keptSession) : Json(nullptr)},
-            {"measured_by", row.keptVersions.empty() ? Json(nullptr) : Json(row.keptVersions)}};
+            {"measured_by", row.keptVersions.empty() ? Json(nullptr) : Json(row.keptVersions)},
+            {"machine_meanwhile", machine ? machineMeanwhileOf(*machine) : Json(nullptr)}};
 }
 
 // How the intervals of a study's experiments are made.
@@ -146,7 +148,7 @@ Json tuneJson(const StudyHistory& history, std::int64_t session) {
             const Json setting = settingsJson(row.settings);
             for (const auto& [key, value] : setting.items()) rejected.push_back({{"key", key}, {"value", value}, {"why", row.why}});
         } else {
-            rows.push_back(rowJson(row));
+            rows.push_back(rowJson(history, row));
         }
     }
     return {{"recommended", recommendedBy(history)},
@@ -195,9 +197,18 @@ Json pairsJson(const std::vector<ExperimentJudged>& judged) {
                          {"left_out", pair.discarded},
                          {"rebuild", pair.rebuild},
                          {"same_arm_log_ratio", number(pair.sameArm)},
+                         {"same_arm_turned", pair.sameArmTurned},
                          {"low", number(pair.low)},
                          {"high", number(pair.high)}});
     return pairs;
+}
+
+// What was fixed before the first pair and every interval rests on; null where the pilot did not end.
+Json pilotJson(const std::vector<ExperimentJudged>& judged, double alpha) {
+    if (judged.empty() || !std::isfinite(judged.back().pilotVariance)) return nullptr;
+    const ExperimentJudged& newest = judged.back();
+    return {{"alpha", number(alpha)},     {"variance", number(newest.pilotVariance)},   {"mad", number(newest.pilotMad)},
+            {"pairs", newest.pilotPairs}, {"others_limit", number(newest.othersLimit)}, {"pairs_a_rebuild", newest.pairsARebuild}};
 }
 
 Json studyAsJson(const StoredReport& stored, std::int64_t session) {
@@ -260,12 +271,19 @@ Json memoryJson(const std::vector<MemoryOwner>& kinds) {
     return all;
 }
 
+Json machineMeanwhileOf(const MachineMeanwhile& machine) {
+    return {{"gpu_mhz_low", number(machine.gpuMhzLow)},
+            {"gpu_mhz_high", number(machine.gpuMhzHigh)},
+            {"cpu_mhz_low", number(machine.cpuMhzLow)},
+            {"cpu_mhz_high", number(machine.cpuMhzHigh)},
+            {"throttled_pct", number(machine.throttledPct)}};
+}
+
 Json sideOf(const RunConfig& a, const RunConfig& b, Arm arm, const SideFacts& facts) {
     return factsOf(settings(a, b, arm == Arm::A), facts);
 }
 
 Json answerOf(const ExperimentHistory& history) {
-    const MachineMeanwhile machine = history.machineMeanwhile();
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
     const auto [sideA, sideB] = sidesOf(began);
@@ -289,12 +307,7 @@ Json answerOf(const ExperimentHistory& history) {
             {"method", intervalMethod(began.finalLook)},
             {"loss_difference_at_equal_tokens", number(history.lossDifference())},
             {"loss_at_equal_time", equalTime(judged.equalTime)},
-            {"machine_meanwhile",
-             {{"gpu_mhz_low", number(machine.gpuMhzLow)},
-              {"gpu_mhz_high", number(machine.gpuMhzHigh)},
-              {"cpu_mhz_low", number(machine.cpuMhzLow)},
-              {"cpu_mhz_high", number(machine.cpuMhzHigh)},
-              {"throttled_pct", number(machine.throttledPct)}}},
+            {"machine_meanwhile", machineMeanwhileOf(history.machineMeanwhile())},
             {"waterfall", whyJson(history.why())},
             {"memory_at_peak", {{"a", memoryJson(history.memoryAtPeak(Arm::A))}, {"b", memoryJson(history.memoryAtPeak(Arm::B))}}},
             {"a", sideOf(sideA, sideB, Arm::A, history.facts(Arm::A))},
@@ -312,7 +325,7 @@ Json ofStudy(const StudyHistory& history, std::int64_t session) {
     if (!began) return nullptr;
     if (began->kind != "ladder") return tuneJson(history, session);
     Json rows = Json::array();
-    for (const StudyRow& row : history.rows()) rows.push_back(rowJson(row));
+    for (const StudyRow& row : history.rows()) rows.push_back(rowJson(history, row));
     const StudyRow* top = history.find(study::kTop);
     // With one rung that can be measured, the top is that rung.
     if (top == nullptr)
@@ -363,6 +376,7 @@ Json ofReport(const StoredReport& stored, std::int64_t session) {
     for (const auto& key : facts.keys) keys.push_back({{"key", key.key}, {"a", key.a}, {"b", key.b}});
     all["differing"] = keys;
     all["machine"] = machineJson(facts);
+    all["pilot"] = pilotJson(stored.history.pairs(), stored.history.began() ? stored.history.began()->alpha : kUnknown);
     all["every_pair"] = pairsJson(stored.history.pairs());
     all["foretold_ratio"] = number(facts.foretold);
     all["earlier"] = facts.earlier;

@@ -24,6 +24,8 @@ Json bound(double low, double high, double which);  // `which` of an interval's 
 std::string text(const Json& json);
 std::string line(const Json& json);  // the same, ending in a newline
 
+// Clocks and quotas while something was measured.
+Json machineMeanwhileOf(const MachineMeanwhile& machine);
 // One side of an experiment: what its settings differ in from the other's, and what was seen of it.
 Json sideOf(const RunConfig& a, const RunConfig& b, Arm arm, const SideFacts& facts);
 // What is known so far, as `ab` promises it.

@@ -111,5 +111,27 @@ TEST_F(EventTeeTest, AnAnswerThatIsToldAgainWithItsReasonsIsOneAndKnowsWhichValu
     EXPECT_EQ(tee.summary().answers[1].same, 0u);
 }
 
+TEST_F(EventTeeTest, AnAnswerKnowsWhatTheMachineDidWhileItsBlocksRanAndNotBefore) {
+    const auto samples = [&](double from, double to, double mhz) {
+        for (double at = from; at < to; at += 0.5) {
+            DeviceSample sample;
+            sample.at = TimeNs::fromSeconds(at);
+            sample.cpuClockMhz = mhz;
+            tee.publish(sample);
+        }
+    };
+    samples(0, 20, 3500);
+    tee.publish(ExperimentBegan{.configA = "{}", .configB = "{}"});
+    samples(20, 25, 3000);
+    tee.publish(BlockDone{.at = TimeNs::fromSeconds(21), .duration = TimeNs::fromSeconds(1), .pair = 0});
+    samples(25, 30, 2000);
+    tee.publish(BlockDone{.at = TimeNs::fromSeconds(30), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B});
+    tee.publish(ExperimentJudged{.over = true, .pair = 0});
+    samples(30, 50, 1000);
+    ASSERT_EQ(tee.summary().answers.size(), 1u);
+    EXPECT_EQ(tee.summary().answers[0].machine.cpuMhzLow, 2000);
+    EXPECT_EQ(tee.summary().answers[0].machine.cpuMhzHigh, 3000);
+}
+
 }  // namespace
 }  // namespace stepscope

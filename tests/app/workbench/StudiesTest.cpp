@@ -208,6 +208,44 @@ TEST(AReportForScripts, NamesTheGpusTheMethodAndTheLaddersFile) {
     EXPECT_THAT(json::ofReport(experiment, 0)["method"].get<std::string>(), ::testing::HasSubstr("self-normalised"));
 }
 
+TEST(AReportForScripts, HoldsWhatItsIntervalsCanBeRecomputedFrom) {
+    StoredReport experiment;
+    experiment.history.add(ExperimentBegan{.configA = "{}", .configB = "{}", .alpha = 0.01});
+    EXPECT_TRUE(json::ofReport(experiment, 0)["pilot"].is_null()) << "it did not end";
+    experiment.history.add(ExperimentJudged{
+        .pair = 0, .difference = 0.5, .sameArm = 0.25, .sameArmTurned = true, .pilotVariance = 1e-4, .pilotMad = 1e-3, .pilotPairs = 8});
+    const json::Json known = json::ofReport(experiment, 0);
+    EXPECT_EQ(known["pilot"]["alpha"], 0.01);
+    EXPECT_EQ(known["pilot"]["variance"], 1e-4);
+    EXPECT_EQ(known["pilot"]["mad"], 1e-3);
+    EXPECT_EQ(known["every_pair"][0]["same_arm_log_ratio"], 0.25);
+    EXPECT_EQ(known["every_pair"][0]["same_arm_turned"], true);
+}
+
+TEST(AReportForScripts, OfALadderSaysWhatTheMachineDidWhileEachRowWasMeasured) {
+    StoredReport stored;
+    stored.study.emplace();
+    StudyHistory& study = *stored.study;
+    study.add(StudyBegan{.kind = "ladder", .title = "mine"});
+    study.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kRunning});
+    study.add(ExperimentBegan{});
+    study.add(BlockDone{.at = TimeNs::fromSeconds(1), .duration = TimeNs::fromSeconds(1), .pair = 0});
+    study.add(BlockDone{.at = TimeNs::fromSeconds(10), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B});
+    study.add(ExperimentJudged{.over = true, .pair = 0});
+    study.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .pairs = 9});
+    study.add(StudyRow{.row = 2, .role = study::kRung, .state = study::kMeasured, .pairs = 9, .keptSession = 3});
+    for (double at = 0; at < 10; at += 0.5) {
+        DeviceSample sample;
+        sample.at = TimeNs::fromSeconds(at);
+        sample.cpuClockMhz = 2500;
+        study.add(sample);
+    }
+    const json::Json known = json::ofReport(stored, 5);
+    EXPECT_EQ(known["rows"][0]["machine_meanwhile"]["cpu_mhz_low"], 2500);
+    EXPECT_TRUE(known["rows"][0]["machine_meanwhile"]["throttled_pct"].is_null());
+    EXPECT_TRUE(known["rows"][1]["machine_meanwhile"].is_null()) << "an earlier session measured it";
+}
+
 TEST(AReportForScripts, SaysTheFloorAsAShareAndAsARatioAndWhatIsToBeKnownBesideAVerdict) {
     StoredReport experiment;
     experiment.history.add(ExperimentBegan{.configA = "{}", .configB = "{}"});

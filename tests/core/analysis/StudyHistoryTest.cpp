@@ -81,6 +81,48 @@ TEST(StudyHistory, KeepsThePairsThatStandBehindEachRow) {
     EXPECT_EQ(history.pairsOf(rows[2])[0].difference, 0.7);
 }
 
+TEST(StudyHistory, SaysOfEachRowWhatTheMachineDidWhileItsOwnExperimentRan) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder"});
+    const auto leg = [&](std::int64_t number, double from, double to) {
+        history.add(StudyRow{.row = number, .role = study::kRung, .state = study::kRunning});
+        history.add(ExperimentBegan{});
+        history.add(BlockDone{.at = TimeNs::fromSeconds(from + 1), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::A});
+        history.add(BlockDone{.at = TimeNs::fromSeconds(to), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B});
+        history.add(ExperimentJudged{.over = true, .pair = 0});
+        history.add(StudyRow{.row = number, .role = study::kRung, .state = study::kMeasured, .why = "A sentence.", .pairs = 9});
+    };
+    leg(1, 0, 10);
+    leg(2, 20, 30);
+    history.add(StudyRow{.row = 3, .role = study::kRung, .state = study::kMeasured, .pairs = 9, .keptSession = 4});
+    // As they are read from a file: behind everything else.
+    for (double at = 0; at < 40; at += 0.5) {
+        DeviceSample sample;
+        sample.at = TimeNs::fromSeconds(at);
+        sample.cpuClockMhz = at < 15 ? 3000 : at < 25 ? 2000 : 2800;
+        history.add(sample);
+    }
+    ASSERT_EQ(history.rows().size(), 3u);
+    const auto first = history.machineMeanwhile(history.rows()[0]), second = history.machineMeanwhile(history.rows()[1]);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->cpuMhzLow, 3000);
+    EXPECT_EQ(first->cpuMhzHigh, 3000);
+    EXPECT_EQ(second->cpuMhzLow, 2000);
+    EXPECT_EQ(second->cpuMhzHigh, 2800);
+    EXPECT_FALSE(history.machineMeanwhile(history.rows()[2])) << "an earlier session measured it";
+    EXPECT_EQ(rowWords(history, history.rows()[0]), "A sentence.") << "nothing that is worth one";
+    EXPECT_EQ(rowWords(history, history.rows()[1]),
+              "A sentence. The processors ran at 2\u202F000 to 2\u202F800 MHz meanwhile (nine of ten samples).");
+    EXPECT_EQ(rowWords(history, history.rows()[2]), "Measured in session 4.");
+    DeviceSample late;
+    late.cpuClockMhz = 100;
+    for (int i = 0; i < 40; ++i) {
+        late.at = TimeNs::fromSeconds(5);
+        history.add(late);
+    }
+    EXPECT_EQ(history.machineMeanwhile(history.rows()[0])->cpuMhzLow, 100) << "one that comes late counts too";
+}
+
 TEST(StudyHistory, ValuesThatWereLeftForTheSameReasonAreToldOnce) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "tune"});

@@ -82,7 +82,10 @@ TEST(Ladder, RefusesWhatIsNoneInOneSentenceWithItsLine) {
     EXPECT_THAT(refused("title: {a: b}\nrungs:\n  - amp=bf16\n"), HasSubstr("title"));
     EXPECT_THAT(refused("title: a\ntitle: b\nrungs:\n  - amp=bf16\n"), testing::AllOf(HasSubstr("line 2"), HasSubstr("twice")));
     EXPECT_THAT(refused("- {amp: bf16"), HasSubstr("not YAML"));
+    EXPECT_THAT(refused("rungs:\n\t- amp=bf16\n"), testing::AllOf(HasSubstr(", line 2: "), HasSubstr("a tab indents the line")));
+    EXPECT_THAT(refused("- [a"), testing::Not(HasSubstr("end of sequence"))) << "the parser's own words";
     EXPECT_THAT(refused(std::string("- amp=bf16\0x", 12)), HasSubstr("UTF-8"));
+    EXPECT_THAT(refused("title: caf\xe9\nrungs:\n  - amp=bf16\n"), HasSubstr("UTF-8"));
 }
 
 TEST(Ladder, TenThousandRungsACycleAndDeepNestingAreRefusedAtOnce) {

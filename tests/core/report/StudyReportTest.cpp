@@ -48,6 +48,25 @@ TEST(StudyReport, OfALadderSaysWhatTheTopGivesEveryRungWhatWasNotMeasuredAndHowT
             EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
 }
 
+TEST(StudyReport, OfALadderSaysOfEachRowUnderWhichQuotaItWasMeasured) {
+    StudyHistory history = ladder();
+    history.add(StudyRow{.row = 5, .role = study::kRung, .state = study::kRunning, .name = "fused"});
+    history.add(ExperimentBegan{});
+    history.add(BlockDone{.at = TimeNs::fromSeconds(1), .duration = TimeNs::fromSeconds(1), .pair = 0});
+    history.add(BlockDone{.at = TimeNs::fromSeconds(10), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B});
+    history.add(ExperimentJudged{.over = true, .pair = 0});
+    history.add(row(5, study::kRung, study::kMeasured, "fused", 1.2));
+    for (double at = 0; at < 10; at += 0.5) {
+        DeviceSample sample;
+        sample.at = TimeNs::fromSeconds(at);
+        sample.throttledPct = 12;
+        history.add(sample);
+    }
+    const Document document = studyReport(history, facts());
+    for (const std::string& text : {toHtml(document), toMarkdown(document)})
+        EXPECT_NE(text.find("fused: A quota stopped the threads in 12"), std::string::npos) << text;
+}
+
 TEST(StudyReport, OfASearchThatWasEndedBeforeItsWinnerWasMeasuredAnewRecommendsNothing) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "tune", .title = "mine"});

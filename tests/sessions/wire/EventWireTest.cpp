@@ -53,6 +53,14 @@ void makePossible(ExperimentJudged& judged) {
     judged.high = 1.3;
     judged.equalTime.difference = judged.equalTime.low + 0.05;
 }
+void makePossible(ExperimentBegan& began) {
+    began.delta = 0.011;
+    began.alpha = 0.012;
+}
+void makePossible(StudyBegan& began) {
+    began.delta = 0.011;
+    began.alpha = 0.012;
+}
 void makePossible(StudyRow& row) {
     row.outcome = "faster";
     row.low = 1.1;

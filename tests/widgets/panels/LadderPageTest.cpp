@@ -214,6 +214,30 @@ TEST(LadderPage, SaysOfARowWhichEarlierSessionMeasuredIt) {
     EXPECT_EQ(page.table().cell("amp=bf16", "what to know"), "Measured in session 4 by another version (Stepscope 0.9). Too few pairs.");
 }
 
+TEST(LadderPage, TellsBesideARowAtWhichClocksItWasMeasured) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder"});
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kRunning, .name = "<b>half</b>"});
+    history.add(ExperimentBegan{});
+    history.add(BlockDone{.at = TimeNs::fromSeconds(1), .duration = TimeNs::fromSeconds(1), .pair = 0});
+    history.add(BlockDone{.at = TimeNs::fromSeconds(10), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B});
+    history.add(ExperimentJudged{.over = true, .pair = 0});
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .name = "<b>half</b>", .ratio = 1.2, .pairs = 9});
+    for (double at = 0; at < 10; at += 0.5) {
+        DeviceSample sample;
+        sample.at = TimeNs::fromSeconds(at);
+        sample.cpuClockMhz = at < 5 ? 3000 : 2000;
+        history.add(sample);
+    }
+    LadderTable table;
+    table.setHistory(history, true);
+    ASSERT_EQ(table.rowCount(), 1);
+    for (const int column : {3, table.columnCount() - 1})
+        EXPECT_TRUE(table.item(0, column)->toolTip().contains("The processors ran at 2\u202F000 to 3\u202F000 MHz"))
+            << column << table.item(0, column)->toolTip().toStdString();
+    EXPECT_EQ(table.item(0, 0)->toolTip(), "<p>&lt;b&gt;half&lt;/b&gt;</p>");
+}
+
 TEST(LadderPage, OffersToGoOnForRowsThatHadNoTime) {
     auto history = std::make_shared<StudyHistory>();
     history->add(StudyBegan{.kind = "ladder"});

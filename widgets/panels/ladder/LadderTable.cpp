@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "widgets/style/Metrics.h"
 
@@ -29,6 +30,7 @@ const LadderColumn kLadderColumns[] = {
     {"what to know", "what came of it", "Why it was not measured, or what to know of it"},
 };
 constexpr int kWidestReason = 900;
+constexpr int kTimesColumn = 3;  // "× below", "× present"
 constexpr int kLadderColumnCount = static_cast<int>(std::size(kLadderColumns));
 
 QString ladderFigure(double value, const std::string& text) {
@@ -112,6 +114,8 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
         const QString name = QString::fromStdString(row.role == study::kValue   ? "not " + row.settings
                                                     : row.role == study::kFinal ? row.name + ", measured anew"
                                                                                 : row.name);
+        const auto machine = history.machineMeanwhile(row);
+        const QString meanwhile = machine ? QString::fromStdString(machineSentence(*machine)) : QString();
         const QString cells[] = {
             name,
             ladderFigure(row.msPerStep, format::milliseconds(row.msPerStep)),
@@ -128,11 +132,14 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
         for (int column = 0; column < kLadderColumnCount; ++column) {
             auto* cell = item(at, column);
             if (cell == nullptr) setItem(at, column, cell = new QTableWidgetItem);
-            const bool figure = column > 0 && column < kLadderColumnCount - 1 && column != 3 && column != 4;
+            const bool figure = column > 0 && column < kLadderColumnCount - 1 && column != kTimesColumn && column != 4;
             cell->setTextAlignment((figure ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
             if (cell->text() != cells[column]) cell->setText(cells[column]);
             // Rich text by our own hand alone: what is stored may be a stranger's.
-            cell->setToolTip(column == 0 || column == kLadderColumnCount - 1 ? "<p>" + cells[column].toHtmlEscaped() + "</p>" : QString());
+            QString tip = column == 0 || column == kLadderColumnCount - 1 ? cells[column] : QString();
+            // Beside the figure that it may have moved, and in what there is to know.
+            if (!meanwhile.isEmpty() && (column == kTimesColumn || column == kLadderColumnCount - 1)) tip += (tip.isEmpty() ? "" : " ") + meanwhile;
+            cell->setToolTip(tip.isEmpty() ? QString() : "<p>" + tip.toHtmlEscaped() + "</p>");
             QFont text = font();
             text.setBold(row.state == study::kChosen || row.role == study::kTop);
             cell->setFont(text);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/wiring/LogSentences.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/RunHistory.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
@@ -63,8 +64,10 @@ TEST(ExperimentSentences, TellsAVerdictOnceAndWhatComesBesideItAlone) {
         return entry ? entry->text.toStdString() : std::string();
     };
     ExperimentJudged judged{.over = true, .outcome = "equivalent", .why = "It is quiet.", .ratio = 1, .low = 0.99, .high = 1.01, .pairs = 9};
+    // Whatever its sentence is: what came behind is known from its figures.
     ExperimentJudged later = judged;
-    later.why += " After 2 s of training each, nobody can tell.";
+    later.why = "It is quiet by now.";
+    later.equalTime = {.seconds = 2, .seeds = 5, .a = 3.5, .b = 3.25, .difference = -0.25, .low = -0.5, .high = 0.5, .stepsA = 20, .stepsB = 30};
     const auto experiment = [&] {
         told(ExperimentBegan{.configA = "{}", .configB = "{}", .delta = 0.02});
         return told(judged);
@@ -72,7 +75,10 @@ TEST(ExperimentSentences, TellsAVerdictOnceAndWhatComesBesideItAlone) {
     EXPECT_EQ(experiment(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.");
     EXPECT_EQ(told(judged), "") << "the same once more, behind captures that say why elsewhere";
     EXPECT_EQ(experiment(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.") << "of the next experiment";
-    EXPECT_EQ(told(later), "After 2 s of training each, nobody can tell.");
+    EXPECT_EQ(told(later), equalTimeSentence(later));
+    EXPECT_TRUE(told(later).starts_with("After 2 s of training each")) << told(later);
+    judged.why = "It is quiet. And more of it.";
+    EXPECT_EQ(told(judged), "") << "told, and without losses";
     judged.over = false;
     EXPECT_EQ(told(judged), "") << "while pairs come";
 }
