@@ -380,8 +380,8 @@ TEST(DataParallel, EverySumAndEveryExchangeIsASpanWithItsBytes) {
         ASSERT_EQ(heard->all.size(), sums.size() + 1) << fusion;
         EXPECT_STREQ(heard->all.back().name, "all-gather") << fusion << ": of the losses";
         EXPECT_EQ(heard->all.back().place.activity, Activity::Waiting) << fusion;
-        EXPECT_EQ(heard->all.back().work.bytes, 6 * static_cast<std::int64_t>(sizeof(double)))
-            << fusion << ": its own loss and whether it wants to meet, and those of two";
+        EXPECT_EQ(heard->all.back().work.bytes, 9 * static_cast<std::int64_t>(sizeof(double)))
+            << fusion << ": its own loss, whether it wants to meet and what it holds, and those of two";
     }
 }
 

@@ -379,9 +379,9 @@ TEST(WorkersCapture, KernelsMetersAndWhatAGpuIsComeWithTheRankOfTheWorkerWhateve
                 .kind = "device/1", .lane = 3, .begin = {1}, .end = {2}, .count = 1, .bytes = std::vector<std::byte>(2, std::byte{'{'})};
             std::vector<std::byte> said;
             for (const Chunk& chunk : {encodeSlices(kernels), encodeSamples(meter), facts, facts}) sayChunk(chunk, said);
-            others.gather({static_cast<double>(said.size())});
+            others.gather({static_cast<double>(said.size()), 0});
             others.gatherBytes(said);
-            others.gather({0});
+            others.gather({0, 0});
         },
         sink);
     std::int64_t kernels = 0, samples = 0, facts = 0;
