@@ -80,14 +80,14 @@ struct MemorySourceTest : ::testing::Test {
 TEST_F(MemorySourceTest, AStepOfManyThatAreObservedStandsForItself) {
     begin({.late = &sink});
     EXPECT_TRUE(sink.seen.empty());
-    const at::Tensor earlier = take(1'234'561);
+    const at::Tensor earlier = take(1'234'561), beside = take(1'234'565);
     const auto beginsAt = clock.now();
     source->stepBegins();
     const at::Tensor within = take(1'234'562);
     (void)take(1'234'563);
     const TimeNs ends = clock.now();
     source->stepEnds(ends);
-    EXPECT_TRUE(sink.of(1'234'561).empty()) << "of before the step: in one piece with all else";
+    for (const std::int64_t bytes : {1'234'561, 1'234'565}) EXPECT_TRUE(sink.of(bytes).empty()) << "of before the step: in one piece with all else";
     EXPECT_EQ(sink.of(1'234'562).size(), 1u);
     EXPECT_EQ(sink.of(-1'234'562).size(), 1u) << "it is still held when the step ends";
     EXPECT_EQ(sink.of(-1'234'563).size(), 1u);
