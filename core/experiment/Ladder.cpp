@@ -169,6 +169,16 @@ Result<std::string> readFile(const std::string& path) {
     return text;
 }
 
+// Whether anything stands in it but blanks, comments and the marks around a document.
+bool saysSomething(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const auto first = line.find_first_not_of(" \t\r");
+        if (first != std::string::npos && line[first] != '#' && line[first] != '%' && !line.starts_with("---") && !line.starts_with("...")) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 Result<Ladder> parseLadder(const std::string& text, const std::string& place, const std::string& title) {
@@ -184,7 +194,10 @@ Result<Ladder> parseLadder(const std::string& text, const std::string& place, co
     try {
         if (!isOneYamlDocument(text))
             return refused("it holds more than one YAML document (\"---\"), or a bracket that nothing opened; give a file with one.");
-        auto ladder = Reader(place).read(YAML::Load(text));
+        const YAML::Node root = YAML::Load(text);
+        // Of a text that ends within its first quote or bracket yaml-cpp makes nothing, without a word.
+        if (!root.IsDefined() || (root.IsNull() && saysSomething(text))) return refused(whyNoYaml(text, 0) + ".");
+        auto ladder = Reader(place).read(root);
         if (!ladder) return ladder;
         ladder->source = text;
         if (ladder->title.empty()) ladder->title = title;

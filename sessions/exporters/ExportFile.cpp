@@ -60,7 +60,7 @@ private:
         if (m_bytes - m_told >= kTold) tell();
         return !m_stopped;
     }
-    static constexpr std::int64_t kTold = 256 * 1024;
+    static constexpr std::int64_t kTold = std::int64_t{256} * 1024;
     std::streambuf& m_into;
     const ExportProgress& m_progress;
     std::int64_t m_bytes = 0, m_told = 0;

@@ -67,6 +67,9 @@ TEST(Ladder, TheBuiltInOnesAreThoseOfTheWriteUpsWithTheirFigures) {
 TEST(Ladder, RefusesWhatIsNoneInOneSentenceWithItsLine) {
     EXPECT_THAT(refused(""), HasSubstr("no rungs"));
     EXPECT_THAT(refused("[]"), HasSubstr("no rungs"));
+    EXPECT_THAT(refused("# nothing yet\n---\n"), HasSubstr("no rungs"));
+    EXPECT_THAT(refused("\"- amp=bf16\n- fusion=step\n"), HasSubstr("a quote or bracket that is not closed"));
+    EXPECT_THAT(refused("- \"amp=bf16\n- fusion=step\n"), HasSubstr("a quote or bracket that is not closed"));
     EXPECT_THAT(refused("title: x\n"), HasSubstr("no rungs"));
     EXPECT_THAT(refused("title: x\nrungs: []\n"), HasSubstr("no rungs"));
     EXPECT_THAT(refused("just words"), HasSubstr("a list"));
