@@ -169,16 +169,6 @@ Result<std::string> readFile(const std::string& path) {
     return text;
 }
 
-// Whether anything stands in it but blanks, comments and the marks around a document.
-bool saysSomething(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        const auto first = line.find_first_not_of(" \t\r");
-        if (first != std::string::npos && line[first] != '#' && line[first] != '%' && !line.starts_with("---") && !line.starts_with("...")) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 Result<Ladder> parseLadder(const std::string& text, const std::string& place, const std::string& title) {
@@ -194,11 +184,13 @@ Result<Ladder> parseLadder(const std::string& text, const std::string& place, co
     try {
         if (!isOneYamlDocument(text))
             return refused("it holds more than one YAML document (\"---\"), or a bracket that nothing opened; give a file with one.");
-        const YAML::Node root = YAML::Load(text);
-        // Of a text that ends within its first quote or bracket yaml-cpp makes nothing, without a word.
-        if (!root.IsDefined() || (root.IsNull() && saysSomething(text))) return refused(whyNoYaml(text, 0) + ".");
-        auto ladder = Reader(place).read(root);
-        if (!ladder) return ladder;
+        auto ladder = Reader(place).read(YAML::Load(text));
+        // yaml-cpp closes a quote at the end of the text without a word, and what is refused then is a rung that swallowed those below it.
+        if (!ladder) {
+            Error refusal = ladder.error();
+            if (std::ranges::count(text, '"') % 2 != 0) refusal.sentence += " A quote (\") that is not closed may be why.";
+            return refusal;
+        }
         ladder->source = text;
         if (ladder->title.empty()) ladder->title = title;
         if (ladder->bottom.name.empty()) ladder->bottom.name = "bottom";

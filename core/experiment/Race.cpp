@@ -15,14 +15,15 @@ namespace {
 
 constexpr std::uint64_t kOrderCoin = 0x72616365;
 constexpr std::size_t kPilotBlocks = 5, kMostJointKnobs = 3;
-constexpr double kJointRound = 0.1;    // of the budget, that a round of all combinations may take
+constexpr double kJointRound = 0.2;    // of the budget, that a round of all combinations may take
+constexpr double kPilotShare = 0.1;    //   and the pilot at most, where five blocks would take longer
 constexpr double kLeastSpread = 1e-4;  // of a block's logarithm
 constexpr std::int64_t kMostRounds = 60;
 constexpr int kMostRepeats = 2, kMostPasses = 4;
 constexpr double kTimeForAnotherPass = 0.1;  // of the budget, that must be left
 constexpr double kWantedRounds = 6;          // that those who race beside the best have time for
 constexpr double kHopeless = 1.4;            // exp of it: four times as slow in a single block
-constexpr double kSlowStep = 0.5;            // seconds: a block of such steps has two of them
+constexpr double kSlowStep = 0.5;            // seconds: a block of such steps has two of them, behind one that settles it
 
 }  // namespace
 
@@ -90,7 +91,9 @@ std::optional<RaceOrder> Race::next() {
     SS_CHECK(!m_asked);
     while (!m_over) {
         const bool slow = m_stepSeconds > kSlowStep;
-        RaceOrder order{.steps = slow ? std::min<std::int64_t>(2, m_rules.blockSteps) : m_rules.blockSteps, .leastSeconds = m_rules.blockSeconds};
+        RaceOrder order{.steps = slow ? std::min<std::int64_t>(2, m_rules.blockSteps) : m_rules.blockSteps,
+                        .leastSeconds = m_rules.blockSeconds,
+                        .settlesOnce = slow};
         if (m_stage == Stage::Pilot) {
             order.candidate = 0;
             m_asked = true;
@@ -131,7 +134,7 @@ void Race::done(const RaceTimes& times) {
         if (std::isfinite(times.others)) m_pilotOthers.push_back(times.others);
         m_stepSeconds = times.msPerStep / 1e3;
         m_blockCost = times.seconds;
-        if (m_pilot.size() >= kPilotBlocks || m_elapsed > kJointRound * m_rules.budgetSeconds) {
+        if (m_pilot.size() >= kPilotBlocks || m_elapsed > kPilotShare * m_rules.budgetSeconds) {
             concludePilot();
             m_stage = Stage::Joint;
             if (!joint()) advance();

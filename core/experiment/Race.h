@@ -42,6 +42,8 @@ struct RaceOrder {
     std::int64_t steps = 1;    // that count, after those that settle it
     double leastSeconds = 0;   // and on until so long
     double giveUpSeconds = 0;  // a step that takes longer ends it at once; 0: none does
+    // The first step alone does not count, where no step is captured: what the second still prepares is nothing beside steps that take so long.
+    bool settlesOnce = false;
 };
 
 struct RaceTimes {

@@ -17,7 +17,9 @@ namespace {
 constexpr std::int64_t kLeastRounds = 3;
 constexpr double kFarBehind = 0.03;  // slower by more than this and by so many standard errors: no more time is spent on it
 constexpr double kErrors = 4;
-constexpr double kErrorsToWin = 1.25;
+// What wins is measured anew at the end, so that little is lost by following a gain that is not sure, and much by never following one: of slow steps
+// on a noisy machine there are few rounds.
+constexpr double kErrorsToWin = 0.5;
 constexpr double kErrorsToHope = 0.75;  // one that may be faster by no more than the margin, with so many of them added, is left
 constexpr double kHopeless = 1.4;       // exp of it: four times as slow in a single block
 constexpr double kToldAlpha = 0.05;

@@ -29,8 +29,8 @@ std::string whyNoYaml(const std::string& text, int line) {
     }
     const auto first = found.find_first_not_of(' ');
     if (first != std::string::npos && found[first] == '\t') return "this is not YAML: a tab indents the line, where only blanks may";
-    return std::string("this is not YAML: look ") + (line > 0 ? "there, or just above, " : "") +
-           "for a quote or bracket that is not closed, a missing blank behind \":\" or \"-\", and how far lines are indented";
+    return "this is not YAML: look there, or just above, for a quote or bracket that is not closed, a missing blank behind \":\" or \"-\", and how "
+           "far lines are indented";
 }
 
 bool isOneYamlDocument(const std::string& text) {

@@ -57,7 +57,7 @@ RaceBlock RaceRunner::timed(const RunConfig& config, const RunPlan& plan, const 
         block.tokensPerSecond = 1 / block.times.perToken;
         if (tokens == 0 && block.times.failure.empty()) block.times.failure = "Every update was left out because float16 overflowed.";
     };
-    const int settling = settlingSteps(plan);
+    const int settling = order.settlesOnce && plan.execution != Execution::Captured ? 1 : settlingSteps(plan);
     for (int i = 0; i < settling && !stopAsked(); ++i) {
         tokens = 0;
         const double seconds = step();
@@ -74,10 +74,11 @@ RaceBlock RaceRunner::timed(const RunConfig& config, const RunPlan& plan, const 
     const TimeNs begin = m_setup.clock->now();
     double seconds = 0;
     while (!stopAsked() && (steps < order.steps || seconds < order.leastSeconds)) {
-        step();
+        const double own = step();
         if (!block.times.failure.empty()) return block;
         ++steps;
         seconds = (m_setup.clock->now() - begin).seconds();
+        if (order.settlesOnce && order.giveUpSeconds > 0 && own > order.giveUpSeconds) break;
     }
     if (steps == 0) return block;
     conclude(seconds, steps);

@@ -195,7 +195,8 @@ Tried tryOne(const Bench& bench, const Options& options, std::size_t number, dou
         const auto largest = std::ranges::max_element(why.classes, {}, &ClassDifference::difference);
         most = toString(largest->kind);
         tried.landed = largest->kind == spin.kind;
-        tried.explained = why.unexplainedShare() <= 0.1;
+        // Where the captures leave more open than there is to explain, nothing can be missing from them.
+        tried.explained = why.unexplainedShare() <= 0.1 && why.open <= std::abs(why.difference());
         if (const auto own = std::ranges::find(why.classes, spin.kind, &ClassDifference::kind); own != why.classes.end())
             told = fmt::format("{:.2f} [{:.2f}, {:.2f}]", own->difference(), own->low, own->high);
     }

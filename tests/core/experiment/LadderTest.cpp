@@ -68,8 +68,8 @@ TEST(Ladder, RefusesWhatIsNoneInOneSentenceWithItsLine) {
     EXPECT_THAT(refused(""), HasSubstr("no rungs"));
     EXPECT_THAT(refused("[]"), HasSubstr("no rungs"));
     EXPECT_THAT(refused("# nothing yet\n---\n"), HasSubstr("no rungs"));
-    EXPECT_THAT(refused("\"- amp=bf16\n- fusion=step\n"), HasSubstr("a quote or bracket that is not closed"));
-    EXPECT_THAT(refused("- \"amp=bf16\n- fusion=step\n"), HasSubstr("a quote or bracket that is not closed"));
+    EXPECT_THAT(refused("\"- amp=bf16\n- fusion=step\n"), HasSubstr("A quote (\") that is not closed may be why."));
+    EXPECT_THAT(refused("- \"amp=bf16\n- fusion=step\n"), HasSubstr("A quote (\") that is not closed may be why."));
     EXPECT_THAT(refused("title: x\n"), HasSubstr("no rungs"));
     EXPECT_THAT(refused("title: x\nrungs: []\n"), HasSubstr("no rungs"));
     EXPECT_THAT(refused("just words"), HasSubstr("a list"));

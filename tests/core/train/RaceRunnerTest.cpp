@@ -20,13 +20,14 @@ struct RaceRunnerTest : ::testing::Test {
         config = registry.complete(config).value();
         plan = registry.plan(config, 61).value();
     }
-    RaceBlock run(std::int64_t steps) {
+    RaceBlock run(const RaceOrder& order) {
         RaceRunner runner({.batches = testing::tinyBatches(),
                            .start = std::make_shared<const TrainState>(TrainState::initialise(registry.modelShape(plan, 61), 1)),
                            .factory = &factory,
                            .clock = &clock});
-        return runner.run(config, plan, {.steps = steps});
+        return runner.run(config, plan, order);
     }
+    RaceBlock run(std::int64_t steps) { return run(RaceOrder{.steps = steps}); }
 
     Registry registry{testing::plainCpu()};
     testing::Interference interference;
@@ -41,6 +42,24 @@ TEST_F(RaceRunnerTest, UpdatesThatFp16LeavesOutCountInTimeAndNotInTokens) {
     EXPECT_NEAR(tokensAStep(run(10)), 4 * 12, 1e-6);
     interference.step["off"] = testing::everySecondLeftOut();
     EXPECT_NEAR(tokensAStep(run(10)), 4 * 12 / 2, 1e-6);
+}
+
+TEST_F(RaceRunnerTest, OfSlowStepsTheFirstAloneDoesNotCountAndOneThatIsHopelessEndsTheBlock) {
+    int steps = 0;
+    interference.step["off"] = [&](const auto& real) {
+        ++steps;
+        return real();
+    };
+    run({.steps = 2});
+    EXPECT_EQ(steps, 4);
+    steps = 0;
+    run({.steps = 2, .settlesOnce = true});
+    EXPECT_EQ(steps, 3);
+    steps = 0;
+    const RaceBlock hopeless = run({.steps = 5, .giveUpSeconds = 1e-9, .settlesOnce = true});
+    EXPECT_EQ(steps, 2);
+    EXPECT_GT(hopeless.times.msPerStep, 0);
+    EXPECT_EQ(hopeless.times.failure, "");
 }
 
 TEST_F(RaceRunnerTest, ABlockThatBreaksOffSaysSoAndThrowsNothing) {
