@@ -152,6 +152,9 @@ TEST_F(LadderCli, RefusesWhatIsNoLadderInOneSentenceWithFileAndLine) {
     expectRefused(cli(words({two(), "--budget", "1"})), {"--budget"}, kBadInput);
     expectRefused(cli(words({two(), "--delta", "0"})), {"--delta"}, kBadInput);
     expectRefused(cli(words({two(), "--report", path("nowhere/r.md")})), {"nowhere/r.md"}, kIo);
+    Words elsewhere = words({two(), "--budget", "12"});
+    elsewhere.insert(elsewhere.end(), {"--db", write("not.db", "no database at all, and longer than nothing")});
+    expectRefused(cli(elsewhere), {"not.db"});
     expectRefused(cli({"ladder", "--resume", "99", "--db", database()}), {});
     expectRefused(cli({"ladder", "--resume", "x", "--db", database()}), {"x"}, kBadInput);
     expectRefused(cli({"ladder", "precision-to-padding", "--resume", "1", "--db", database()}), {"--resume"}, kBadInput);

@@ -84,6 +84,8 @@ LiveStudy::Outcome LiveLadder::study() {
         });
         if (outcome.state == RunState::Failed && outcome.error.code == ErrorCode::Cancelled) {
             m_course.done(history, true);
+        } else if (!couldOpen()) {
+            return outcome;  // there is nowhere to keep any rung: said once, and not of this one
         } else if (outcome.state == RunState::Failed) {
             // Data that cannot be read stop everything, and are said once; that they are too short for a rung's own context is that rung's matter.
             const bool ofAll = outcome.error.subject.kind == Subject::Kind::Data && batchShape(*a).context == batchShape(*b).context;

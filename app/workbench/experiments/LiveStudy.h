@@ -48,6 +48,7 @@ protected:
     // Opens the session, once; `like` has what is known of model and data.
     Status open(const SessionInfo& like);
     bool opened() const { return m_opened; }
+    const Status& couldOpen() const { return m_couldOpen; }
     void publish(Event event);
     void say(LogLevel level, const std::string& sentence);
     // Carries one experiment out. onJudged: after each of its pairs, with what is known so far. The session is open afterwards, unless the experiment
