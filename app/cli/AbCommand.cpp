@@ -16,6 +16,7 @@
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/SlownessBound.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
@@ -150,7 +151,14 @@ Result<ExitCode> ab(AbOptions& options) {
     std::string why = whyNotComparable(request.a, request.b, request.same);
     if (why.empty() && !request.same) why = workbench->whyNothingDiffers(request.a, request.b);
     if (!why.empty()) {
-        if (options.json) print(notComparableLine(why, request.delta, request.a, request.b));
+        if (options.json)
+            print(notComparableLine(why, {.configA = configToJson(request.a),
+                                          .configB = configToJson(request.b),
+                                          .same = request.same,
+                                          .seed = request.seed,
+                                          .budgetSeconds = request.budgetSeconds,
+                                          .delta = request.delta,
+                                          .alpha = request.alpha}));
         return makeError(ErrorCode::BadInput, why);
     }
     std::signal(SIGPIPE, SIG_IGN);

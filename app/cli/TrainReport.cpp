@@ -8,6 +8,7 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/sessions/CaptureReport.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/analysis/StudyHistory.h"
 #include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 
@@ -32,6 +33,8 @@ std::string answerText(const ExperimentAnswer& answer, const std::vector<Earlier
         turnsSentence(answer.judged, answer.began.delta,
                       {.id = turns.id, .from = toString(turns.from), .to = toString(turns.to), .changed = answer.changed, .same = answer.same});
     if (const std::string machine = machineSentence(answer.machine); !machine.empty()) text += " " + machine;
+    text += fmt::format(" Method: {}; {} rebuild{} of both, coins of seed {}.", intervalMethod(answer.began.finalLook), answer.judged.rebuilds,
+                        answer.judged.rebuilds == 1 ? "" : "s", answer.began.seed);
     if (!earlier.empty())
         text += fmt::format(" Asked {} time{} before here, last in session {}: {}.", earlier.size(), earlier.size() == 1 ? "" : "s",
                             earlier.front().session, judgedWords(earlier.front().judged, earlier.front().delta));
@@ -56,10 +59,13 @@ Json answerJson(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>
             {"high", bound(judged.low, judged.high, judged.high)},
             {"pairs", judged.pairs},
             {"discarded", judged.left},
+            {"rebuilds", judged.rebuilds},
             {"floor", std::isfinite(judged.floor) ? number(judged.floor - 1) : Json(nullptr)},
             {"floor_ratio", number(judged.floor)},
             {"delta", number(answer.began.delta)},
             {"seconds", number(judged.seconds)},
+            {"seed", answer.began.seed},
+            {"method", intervalMethod(answer.began.finalLook)},
             {"machine_meanwhile", json::machineMeanwhileOf(answer.machine)},
             {"earlier", before}};
 }
@@ -122,6 +128,8 @@ std::string summaryLine(const RunSummary& summary, const std::optional<StoredFor
     if (summary.state == RunState::Finished && !summary.why.empty()) all["why"] = summary.why;
     all["forecast"] = forecastJson(forecast);
     for (std::size_t i = 0; i < summary.answers.size(); ++i) all["measured"].push_back(answerJson(summary.answers[i], earlierOf(earlier, i)));
+    for (const SwitchRefused& one : summary.refused)
+        all["refused"].push_back({{"switch", one.id}, {"value", toJson(one.value)}, {"why", refusalWords(one.why, one.subject)}});
     for (const auto& capture : summary.captures) all["captures"].push_back(toJson(capture));
     return line(all);
 }

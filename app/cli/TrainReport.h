@@ -17,6 +17,7 @@ EarlierOfEach earlierOfEach(const RunSummary& summary, const std::string& databa
 
 std::string summaryText(const RunSummary& summary, const std::optional<StoredForecast>& forecast, const EarlierOfEach& earlier = {});
 // Of what was measured in turns: switch, from, to, kept (the value that the run went on with), the answer as `ab --json` has it, and earlier ones.
+// Of what was refused: switch, value, why.
 std::string summaryLine(const RunSummary& summary, const std::optional<StoredForecast>& forecast, const EarlierOfEach& earlier = {});
 
 // A forecast and what the run took; null where there was none.

@@ -75,7 +75,7 @@ void EventTee::note(const Event& event) {
                        m_flippedSince = true;
                        if (batchShape(m_config).context != before) m_curve.clear();  // longer contexts have other losses
                    },
-                   [](const SwitchRefused&) {},
+                   [&](const SwitchRefused& refused) { m_summary.refused.push_back(refused); },
                    [&](const DeviceSample& sample) {
                        if (isMeasuring()) m_measured.add(sample);
                    },

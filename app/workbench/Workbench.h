@@ -18,6 +18,7 @@
 #include "core/events/Experiment.h"
 #include "core/events/Machine.h"
 #include "core/events/Presets.h"
+#include "core/events/RunEvents.h"
 #include "core/events/SessionInfo.h"
 #include "core/events/SwitchCatalogue.h"
 #include "core/workers/WorkerPlace.h"
@@ -127,6 +128,7 @@ struct RunSummary {
     std::int64_t skipped = 0;               // steps whose update fp16's overflow left out
     std::vector<CaptureDone> captures;
     std::vector<ExperimentAnswer> answers{};  // of experiments, in their order; the last one may be of one that was cut off
+    std::vector<SwitchRefused> refused{};     // flips and measurements that were asked of it and not made, in their order
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.

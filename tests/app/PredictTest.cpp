@@ -59,6 +59,10 @@ TEST_F(Foretelling, ShowsBesideItWhatAnExperimentHereFoundLater) {
     EXPECT_THAT(read(path("ab.md")), testing::HasSubstr("Foretold before it was measured: B "));
     const Finished stored = cli({"report", std::to_string(newest()["id"].get<int>()), "--db", database(), "--format", "json"});
     EXPECT_DOUBLE_EQ(Json::parse(stored.out)["foretold_ratio"].get<double>(), foretold);
+    const std::string id = std::to_string(newest()["id"].get<int>());
+    EXPECT_DOUBLE_EQ(session(newest()["id"])["experiment"]["foretold_ratio"].get<double>(), foretold);
+    EXPECT_EQ(session(newest()["id"])["experiments"], 1);
+    EXPECT_THAT(cli({"sessions", "show", id, "--db", database()}).out, testing::HasSubstr("Foretold before it was measured: B "));
     const Finished text = cli(words("ab", {"--b", "batch-size=4", "--budget", "8"}));
     EXPECT_THAT(text.out, testing::HasSubstr("Foretold before it was measured: B "));
     const Json after = answer("predict", {});

@@ -58,7 +58,11 @@ TEST_F(TuneCli, EndsWithOneLineOfJsonWithEveryPromisedKeyAndIsShownAgain) {
 }
 
 TEST_F(TuneCli, BatchSizesTakePartWhenTheyAreAllowedAndMemoryIsBounded) {
-    const Finished finished = cli(words({"--budget", "0.4", "--sizes", "--memory", "0.01", "--json", "--no-record"}));
+    // Before anything races, and without a session of it.
+    expectRefused(cli(words({"--set", "width=512", "--set", "layers=8", "--memory", "0.01"})),
+                  {"The present settings are predicted to take", "that are allowed", "batch-size"}, kBadInput);
+    EXPECT_FALSE(std::filesystem::exists(database()));
+    const Finished finished = cli(words({"--budget", "0.4", "--sizes", "--memory", "4", "--json", "--no-record"}));
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const Json said = lastLine(finished);
     bool size = false;

@@ -11,6 +11,7 @@
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 namespace {
@@ -48,6 +49,7 @@ std::vector<std::string> row(const char* name, const std::string& settings, cons
             settings,
             unknownOr(facts.msPerStep, format::milliseconds(facts.msPerStep)),
             unknownOr(facts.medianMsPerStep, format::milliseconds(facts.medianMsPerStep)),
+            unknownOr(facts.tenthMs, format::milliseconds(facts.tenthMs) + " to " + format::milliseconds(facts.ninetiethMs)),
             unknownOr(facts.slowestMs, format::milliseconds(facts.slowestMs)),
             unknownOr(facts.tokensPerSecond, format::rate(facts.tokensPerSecond, "tok/s")),
             unknownOr(facts.peakBytes,
@@ -98,22 +100,12 @@ std::string abLine(const ExperimentHistory& history, std::int64_t session, const
     return line(all);
 }
 
-std::string notComparableLine(const std::string& why, double delta, const RunConfig& a, const RunConfig& b) {
-    const Json nothing = nullptr;
-    return line({{"verdict", "not-comparable"},
-                 {"why", why},
-                 {"ratio", nothing},
-                 {"low", nothing},
-                 {"high", nothing},
-                 {"pairs", 0},
-                 {"discarded", 0},
-                 {"floor", nothing},
-                 {"floor_ratio", nothing},
-                 {"delta", delta},
-                 {"seconds", 0},
-                 {"experiment", nothing},
-                 {"a", json::sideOf(a, b, Arm::A, {})},
-                 {"b", json::sideOf(a, b, Arm::B, {})}});
+// An experiment of which nothing happened, so that both lines have the same keys.
+std::string notComparableLine(const std::string& why, const ExperimentBegan& asked) {
+    ExperimentHistory nothing;
+    nothing.add(asked);
+    nothing.add(ExperimentJudged{.over = true, .outcome = "not-comparable", .why = why});
+    return abLine(nothing, 0, {});
 }
 
 std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat,
@@ -131,6 +123,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
                  {"SETTINGS"},
                  {"MEAN STEP", Right},
                  {"MEDIAN", Right},
+                 {"BLOCKS P10 TO P90", Right},
                  {"SLOWEST", Right},
                  {"SPEED", Right},
                  {"PEAK MEMORY", Right},

@@ -16,8 +16,8 @@ namespace stepscope::cli {
 // (a share), floor_ratio (the same as a ratio), delta, seconds, experiment, a, b.
 std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier,
                    const std::optional<StoredPrediction>& foretold = {});
-// The same of what was refused before it began: a verdict "not-comparable".
-std::string notComparableLine(const std::string& why, double delta, const RunConfig& a, const RunConfig& b);
+// The same of what was refused before it began: a verdict "not-comparable". asked: both configurations, seed and delta.
+std::string notComparableLine(const std::string& why, const ExperimentBegan& asked);
 
 std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat,
                    const std::optional<StoredPrediction>& foretold = {});

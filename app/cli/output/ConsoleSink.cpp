@@ -44,7 +44,7 @@ void ConsoleSink::publish(Event event) {
             [](const SwitchRefused&) {},
             [](const CheckpointSaved&) {},
             [](const DeviceSample&) {},
-            [&](const LogLine& e) { say(e.level, e.text); },
+            [&](const LogLine& e) { say(e.level, refusalWords(e.text, e.subject)); },
             [&](const StateChanged& e) {
                 if (e.state == RunState::Paused) say(isHeldUp(e) ? LogLevel::Warning : LogLevel::Info, "Paused. " + e.why);
             },

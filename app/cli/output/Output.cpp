@@ -60,6 +60,11 @@ std::string firstLine(std::string_view text) {
     return std::string(text);
 }
 
+// One thing alone is refused for want of a person's word: values of other arithmetic that would take turns in a run.
+std::string refusalWords(const std::string& why, const Subject& about) {
+    return about.kind == Subject::Kind::Loss ? why + " On the command line --measure-any agrees to that." : why;
+}
+
 bool stdoutIsTerminal() {
     return isatty(STDOUT_FILENO) == 1;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/Result.h"
 #include "core/base/Utf8.h"
 
 namespace stepscope::cli {
@@ -16,6 +17,9 @@ void printStatus(const std::string& text);     // stderr, as it is: a line that 
 bool endsWithJson();                           // whether the line that print() began last is an object or an array of JSON
 std::string lastError();                       // the sentence that printError() told last; empty where it told none
 std::string firstLine(std::string_view text);  // of a foreign message, without its stack trace
+
+// What the engine refuses, as the command line says it: what nobody has agreed to yet, with the option that agrees.
+std::string refusalWords(const std::string& why, const Subject& about);
 
 bool stdoutIsTerminal();
 bool stderrIsTerminal();

@@ -52,7 +52,10 @@ void collect(SessionPoints& points, const Event& event) {
                                                   {"steps", e.steps},
                                                   {"operations_per_step", number(e.operations)}});
                    },
-                   [&](const ExperimentBegan& e) { points.measured(e); },
+                   [&](const ExperimentBegan& e) {
+                       ++points.experiments;
+                       points.measured(e);
+                   },
                    [&](const BlockDone& e) { points.measured(e); },
                    [&](const ExperimentJudged& e) { points.measured(e); },
                    [&](const StudyBegan& e) { points.study.add(e); },

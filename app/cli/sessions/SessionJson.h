@@ -20,7 +20,8 @@ struct SessionPoints {  // arrays, each in order of time
     Json switches = Json::array();  // applied
     Json refused = Json::array();
     Json checkpoints = Json::array();
-    ExperimentHistory experiment;
+    ExperimentHistory experiment;  // the newest of them
+    std::int64_t experiments = 0;
     StudyHistory study;
     Json captures = Json::array();  // without their rows: see sessions captures
     Json log = Json::array();

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <optional>
 
 #include "app/cli/Commands.h"
 #include "app/cli/TrainReport.h"
@@ -16,6 +17,7 @@
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/Captures.h"
+#include "sessions/findings/Forecasts.h"
 #include "sessions/findings/MeasuredFlips.h"
 
 namespace stepscope::cli {
@@ -28,6 +30,7 @@ struct Shown {
     std::vector<MeasuredFlip> flips;
     ForetoldRun foretold;
     StoredCaptures captures;
+    std::optional<StoredPrediction> prediction;  // that its newest experiment was held against
 };
 
 Json asJson(const std::vector<MeasuredFlip>& flips) {
@@ -107,6 +110,8 @@ Json asJson(const Shown& s) {
     all["capture_detail_bytes"] = s.captures.detailBytes;
     all["levels"] = levelsJson(s.captures.levels);
     all["experiment"] = experimentJson(s.points.experiment);
+    if (s.points.experiment.began()) all["experiment"]["foretold_ratio"] = s.prediction ? number(s.prediction->ratio) : Json(nullptr);
+    all["experiments"] = s.points.experiments;
     all["study"] = json::ofStudy(s.points.study, s.summary.id);
     all["log"] = s.points.log;
     // The same keys as the last line of `train --json`, as far as they are stored.
@@ -176,7 +181,12 @@ std::string asText(const Shown& s) {
     const bool study = s.points.study.began().has_value();
     if (study) text += "\n" + std::string(toString(s.info.kind)) + "\n" + studyText(s.points.study, 0, {});
     // Of a study its table is what it says; the newest of its experiments would be one row of it.
-    if (!study && s.points.experiment.began()) text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {});
+    if (!study && s.points.experiment.began()) {
+        text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {}, s.prediction);
+        if (const std::int64_t all = s.points.experiments; all > 1)
+            text += fmt::format("This is the newest of the {} that it holds; `report {} --experiment N` tells of each, N from 1 to {}.\n", all,
+                                s.summary.id, all);
+    }
     text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
     text += list("switches", s.points.switches, [](const Json& p) {
         return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",
@@ -210,7 +220,14 @@ Result<Shown> readShown(const std::string& database, const std::string& idText) 
     if (!foretold) return foretold.error();
     auto captures = storedCaptures(path, *id);
     if (!captures) return captures.error();
-    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips), std::move(*foretold), std::move(*captures)};
+    std::optional<StoredPrediction> prediction;
+    if (const auto& began = points->experiment.began(); began && !began->question.empty()) {
+        auto found = predictionOf(path, began->question, info->startedUnixMs);
+        if (!found) return found.error();
+        prediction = std::move(*found);
+    }
+    return Shown{std::move(*summary),  std::move(*info),     std::move(*points),   std::move(*flips),
+                 std::move(*foretold), std::move(*captures), std::move(prediction)};
 }
 
 }  // namespace

@@ -107,7 +107,14 @@ Status LiveTune::prepare() {
     const auto needed = estimateMemory(*m_registry, *exact, {corpus.vocabulary, corpus.tokens->size()});
     m_like.parameters = needed.parameters;
     m_present = *exact;
-    return checkMemory(*exact, needed);
+    if (auto fits = checkMemory(*exact, needed); !fits) return fits;
+    // They race beside every other, and would be what is recommended where nothing else fits.
+    if (m_request.memory && needed.total > *m_request.memory)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("The present settings are predicted to take {}, more than the {} that are allowed; allow more, or lower "
+                                     "batch-size, context or the model's size.",
+                                     format::bytes(needed.total), format::bytes(*m_request.memory)));
+    return {};
 }
 
 Result<RunConfig> LiveTune::configOf(const RaceChoice& choice) const {

@@ -97,6 +97,10 @@ Json settingsJson(const std::string& words) {
 
 Json rowJson(const StudyHistory& history, const StudyRow& row) {
     const auto machine = history.machineMeanwhile(row);
+    // What won was chosen for being fast in the race: of it only what was measured anew has an interval.
+    const bool anew = history.isMeasuredAnew(row);
+    const double low = anew ? kUnknown : row.low, high = anew ? kUnknown : row.high;
+    const double totalLow = anew ? kUnknown : row.totalLow, totalHigh = anew ? kUnknown : row.totalHigh;
     return {{"row", row.row},
             {"role", row.role},
             {"state", row.state},
@@ -106,11 +110,11 @@ Json rowJson(const StudyHistory& history, const StudyRow& row) {
             {"why", whyWords(row)},
             {"verdict", row.outcome},
             {"ratio", number(row.ratio)},
-            {"low", bound(row.low, row.high, row.low)},
-            {"high", bound(row.low, row.high, row.high)},
+            {"low", bound(low, high, low)},
+            {"high", bound(low, high, high)},
             {"total", number(row.total)},
-            {"total_low", bound(row.totalLow, row.totalHigh, row.totalLow)},
-            {"total_high", bound(row.totalLow, row.totalHigh, row.totalHigh)},
+            {"total_low", bound(totalLow, totalHigh, totalLow)},
+            {"total_high", bound(totalLow, totalHigh, totalHigh)},
             {"ms_per_step", number(row.msPerStep)},
             {"tokens_per_s", number(row.tokensPerSecond)},
             {"peak_bytes", number(row.peakBytes)},

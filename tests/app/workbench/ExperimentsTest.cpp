@@ -318,5 +318,22 @@ TEST(ASearch, LetsNothingRaceThatIsPredictedToTakeMoreMemoryThanIsAllowed) {
     EXPECT_GT(raced, 0);
 }
 
+TEST(ASearch, ThatThePresentSettingsAloneWouldBreakTheMemoryBoundOfIsRefusedBeforeAnythingRaces) {
+    const auto workbench = Workbench::create();
+    TuneRequest request;
+    request.config = workbench->complete(small()).value();
+    request.budgetSeconds = kShortestTune;
+    request.record = false;
+    request.memory = Bytes{1000};
+    RowsUntilMemory sink;
+    auto run = workbench->startTune(request, sink);
+    ASSERT_TRUE(run) << run.error().sentence;
+    const RunSummary summary = (*run)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_EQ(summary.code, ErrorCode::BadInput);
+    EXPECT_THAT(summary.why, ::testing::HasSubstr("The present settings are predicted to take"));
+    EXPECT_TRUE(sink.rows().empty());
+}
+
 }  // namespace
 }  // namespace stepscope

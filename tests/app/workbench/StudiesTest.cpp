@@ -246,6 +246,23 @@ TEST(AReportForScripts, OfALadderSaysWhatTheMachineDidWhileEachRowWasMeasured) {
     EXPECT_TRUE(known["rows"][1]["machine_meanwhile"].is_null()) << "an earlier session measured it";
 }
 
+TEST(AReportForScripts, OfASearchsWinnerHasTheIntervalOfTheFreshExperimentAlone) {
+    StudyHistory study;
+    study.add(StudyBegan{.kind = "tune"});
+    StudyRow raced{.row = 1, .role = study::kCandidate, .state = study::kChosen, .settings = "amp=bf16"};
+    raced.ratio = raced.total = 1.4;
+    raced.low = raced.totalLow = 1.3;
+    raced.high = raced.totalHigh = 1.5;
+    study.add(raced);
+    EXPECT_EQ(json::ofStudy(study, 0)["rows"][0]["total_low"], 1.3) << "while it is all that is known";
+    study.add(StudyRow{.row = 2, .role = study::kFinal, .state = study::kChosen, .settings = "amp=bf16", .ratio = 1.2, .low = 1.1, .high = 1.3});
+    const json::Json known = json::ofStudy(study, 0);
+    for (const char* key : {"low", "high", "total_low", "total_high"}) EXPECT_TRUE(known["rows"][0][key].is_null()) << key;
+    EXPECT_EQ(known["rows"][0]["total"], 1.4) << "its estimate stays";
+    EXPECT_EQ(known["rows"][1]["low"], 1.1);
+    EXPECT_EQ(known["low"], 1.1);
+}
+
 TEST(AReportForScripts, SaysTheFloorAsAShareAndAsARatioAndWhatIsToBeKnownBesideAVerdict) {
     StoredReport experiment;
     experiment.history.add(ExperimentBegan{.configA = "{}", .configB = "{}"});
