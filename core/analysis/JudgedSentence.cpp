@@ -48,9 +48,9 @@ std::string besideHost(const PairedVerdict& verdict, const WhyContext& context) 
         return slowerLostMore ? ": part of the difference may be the host's." : ": without it the difference may be larger.";
     };
     return fmt::format(
-        " This machine is a virtual one, and its host gave {:.1f} % of the processors' time to somebody else during A's blocks and {:.1f} % during "
-        "B's{}",
-        context.stealOfA, context.stealOfB, whatFollows());
+        " This machine is a virtual one, and its host gave {:.1f} % of the processors' time to somebody else during the blocks of {} and {:.1f} % "
+        "during those of {}{}",
+        context.stealOfA, context.ofA, context.stealOfB, context.ofB, whatFollows());
 }
 
 std::string percent(double ratio) {
@@ -59,6 +59,10 @@ std::string percent(double ratio) {
 
 std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
     const auto interval = [&] {
+        // Whoever tells it of a flip that was made tells it the other way round, so it says which way it is.
+        if (context.ofB != "B")
+            return fmt::format("The speed of {} as a multiple of {}'s, [{:.3f}, {:.3f}], holds both \"equal\" and \"different\".", context.ofB,
+                               context.ofA, verdict.low, verdict.high);
         return fmt::format("The interval [{:.3f}, {:.3f}] holds both \"equal\" and \"different\".", verdict.low, verdict.high);
     };
     if (verdict.outcome != PairedOutcome::Inconclusive)

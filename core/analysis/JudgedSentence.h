@@ -61,6 +61,8 @@ struct WhyContext {
     double others = kUnknown;  // processors that other programs had during the counted pairs, on average
     // Percent of the processors' time that a virtual machine's host gave to somebody else during each side's blocks that count.
     double stealOfA = kUnknown, stealOfB = kUnknown;
+    // What both sides are called where they are no A and B: two values of a switch that take turns within a run.
+    std::string ofA = "A", ofB = "B";
 };
 // Why a verdict is inconclusive or what must be known beside it: one to three sentences, empty where nothing must be said.
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);

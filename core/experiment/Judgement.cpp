@@ -17,7 +17,7 @@ void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged) {
     judged.rebuilds = static_cast<std::int64_t>(verdict.rebuilds);
 }
 
-ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke) {
+ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke, const ArmNames& names) {
     const PairedVerdict verdict = course.verdict();
     ExperimentJudged judged{.over = over};
     if (!course.pairs().empty()) {
@@ -31,7 +31,12 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
     }
     tellVerdict(verdict, judged);
     judged.seconds = course.elapsed();
-    WhyContext context{.stopped = course.stopped(), .broke = broke, .leastSeconds = course.leastBudget(), .delta = course.rules().delta};
+    WhyContext context{.stopped = course.stopped(),
+                       .broke = broke,
+                       .leastSeconds = course.leastBudget(),
+                       .delta = course.rules().delta,
+                       .ofA = names.a,
+                       .ofB = names.b};
     if (const auto& plan = course.plan()) {
         judged.pilotVariance = plan->variance;
         judged.pilotMad = plan->mad;

@@ -7,9 +7,14 @@
 
 namespace stepscope {
 
+// What the sides are called in sentences.
+struct ArmNames {
+    std::string a = "A", b = "B";
+};
+
 // Of the newest pair and of all pairs; `over` when the course has no more orders. at and step are the caller's. broke: why no more steps could be
 // made, a sentence that is said before all else.
-ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke = {});
+ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke = {}, const ArmNames& names = {});
 
 // The part of it that the pairs alone say.
 void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged);

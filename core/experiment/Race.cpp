@@ -161,6 +161,7 @@ void Race::done(const RaceTimes& times) {
 }
 
 void Race::concludePilot() {
+    if (m_stepSeconds > kSlowStep && m_rules.slowSeconds > 0) m_rules.budgetSeconds = std::min(m_rules.budgetSeconds, m_rules.slowSeconds);
     // Of a difference of two blocks of the same settings.
     std::vector<double> differences, off;
     for (std::size_t i = 0; i + 1 < m_pilot.size(); ++i) differences.push_back(m_pilot[i + 1] - m_pilot[i]);

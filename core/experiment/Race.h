@@ -30,6 +30,7 @@ struct RaceVerdict {
 struct RaceRules {
     std::uint64_t seed = 1;      // of the order within rounds
     double budgetSeconds = 240;  // of the race
+    double slowSeconds = 0;      //   where a step takes half a second or more, so that measuring the winner anew needs more of the whole; 0: the same
     double alpha = 0.05;         // of each heat
     double blockSeconds = 0.4;
     std::int64_t blockSteps = 3;

@@ -267,7 +267,7 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
 }
 
 void InRunExperiment::judge(std::int64_t step, bool over) {
-    ExperimentJudged judged = judgementOf(m_course, over, m_broke);
+    ExperimentJudged judged = judgementOf(m_course, over, m_broke, {toString(m_setup.from), toString(m_setup.to)});
     judged.step = step;
     judged.at = m_setup.clock->now();
     m_setup.sink->publish(std::move(judged));

@@ -23,8 +23,9 @@
 namespace stepscope {
 namespace {
 
-constexpr double kProofShare = 0.2;   // of the budget: the fresh experiment at the end
-constexpr double kProofAtMost = 0.4;  // where steps are so slow that it would have no interval: what is not bounded is no answer
+constexpr double kProofShare = 0.2;       // of the budget: the fresh experiment at the end
+constexpr double kSlowProofShare = 0.32;  //   where a step takes so long that an interval needs more of it
+constexpr double kProofAtMost = 0.4;      // where steps are so slow that it would have no interval: what is not bounded is no answer
 
 constexpr std::int64_t kRoundsThatSay = 3;  // fewer compare nothing
 
@@ -217,7 +218,8 @@ LiveStudy::Outcome LiveTune::race() {
                        .clock = &clock(),
                        .stop = &stop()});
     const RaceRules rules{.seed = static_cast<std::uint64_t>(m_request.seed),
-                          .budgetSeconds = std::max(1.0, (1 - kProofShare) * m_request.budgetSeconds - elapsed())};
+                          .budgetSeconds = std::max(1.0, (1 - kProofShare) * m_request.budgetSeconds - elapsed()),
+                          .slowSeconds = std::max(1.0, (1 - kSlowProofShare) * m_request.budgetSeconds - elapsed())};
     m_race.emplace(rules, m_knobs, [this](const RaceChoice& choice) { return verdict(choice); });
     publishRows();
     while (const auto order = m_race->next()) {

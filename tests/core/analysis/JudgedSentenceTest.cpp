@@ -120,20 +120,32 @@ TEST(WhyJudged, SaysThatOtherProgramsComputedAllTheTimeWhateverTheVerdict) {
 
 TEST(WhyJudged, NamesWhatTheHostTookWhereThatMayBeWhyItIsInconclusive) {
     PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooWide, .ratio = 1, .low = 0.9, .high = 1.1, .pairs = 20};
-    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0.2, .stealOfB = 1.4}), HasSubstr("gave 0.2 % of the processors' time to somebody else during A's "
-                                                                                  "blocks and 1.4 % during B's, which moves their ratio"));
-    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 6, .stealOfB = 6.5}), HasSubstr("6.5 % during B's; ask again"));
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0.2, .stealOfB = 1.4}),
+                HasSubstr("gave 0.2 % of the processors' time to somebody else during the blocks "
+                          "of A and 1.4 % during those of B, which moves their ratio"));
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 6, .stealOfB = 6.5}), HasSubstr("6.5 % during those of B; ask again"));
     for (const WhyContext& little : {WhyContext{.stealOfA = 4.5, .stealOfB = 5.2}, WhyContext{.stealOfA = 0.1, .stealOfB = 1}, WhyContext{},
                                      WhyContext{.delta = 0.05, .stealOfA = 1, .stealOfB = 5}})
         EXPECT_THAT(whyJudged(verdict, little), Not(HasSubstr("host")));
 }
 
+TEST(WhyJudged, CallsTwoValuesThatTookTurnsInARunByTheirNamesAndSaysWhichWayItsIntervalIs) {
+    const PairedVerdict open{
+        .outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooWide, .ratio = 1, .low = 0.9, .high = 1.1, .pairs = 20};
+    const std::string said = whyJudged(open, {.stealOfA = 0.2, .stealOfB = 1.4, .ofA = "off", .ofB = "step"});
+    EXPECT_THAT(said, HasSubstr("The speed of step as a multiple of off's, [0.900, 1.100], holds both"));
+    EXPECT_THAT(said, HasSubstr("during the blocks of off and 1.4 % during those of step"));
+    EXPECT_THAT(said, Not(HasSubstr(" A ")));
+    EXPECT_THAT(said, Not(HasSubstr(" B")));
+}
+
 TEST(WhyJudged, SaysOfAnyVerdictWhereTheHostTookMoreFromOneSideAndWhatThatMayMean) {
     PairedVerdict verdict{.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
-    EXPECT_EQ(whyJudged(verdict, {.stealOfA = 30, .stealOfB = 0}),
-              "This machine is a virtual one, and its host gave 30.0 % of the processors' time to somebody else during A's blocks and 0.0 % during "
-              "B's: part of the difference may be the host's.");
-    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), HasSubstr("30.0 % during B's: without it the difference may be larger."));
+    EXPECT_EQ(
+        whyJudged(verdict, {.stealOfA = 30, .stealOfB = 0}),
+        "This machine is a virtual one, and its host gave 30.0 % of the processors' time to somebody else during the blocks of A and 0.0 % during "
+        "those of B: part of the difference may be the host's.");
+    EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), HasSubstr("30.0 % during those of B: without it the difference may be larger."));
     EXPECT_EQ(whyJudged(verdict, {.stealOfA = 20, .stealOfB = 20.5}), "") << "it met both alike, and the pairs decided it all the same";
     verdict.outcome = PairedOutcome::Slower;
     EXPECT_THAT(whyJudged(verdict, {.stealOfA = 0, .stealOfB = 30}), HasSubstr("part of the difference may be the host's."));

@@ -84,11 +84,11 @@ struct Played {
     std::vector<Race::Rejected> rejected;
 };
 
-Played play(const World& arms, const Weather& weather, std::uint64_t seed, double budget) {
+Played play(const World& arms, const Weather& weather, std::uint64_t seed, double budget, double slow = 0) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
     std::uniform_real_distribution<double> uniform;
-    Race race({.seed = seed, .budgetSeconds = budget}, arms.knobs, [&](const RaceChoice& choice) {
+    Race race({.seed = seed, .budgetSeconds = budget, .slowSeconds = slow}, arms.knobs, [&](const RaceChoice& choice) {
         std::string identity;
         for (const std::size_t value : choice) identity += std::to_string(value);
         return RaceVerdict{arms.can(choice) ? "" : "This machine cannot.", identity};
@@ -153,9 +153,15 @@ TEST(Race, FindsThemWhereAStepTakesASecondInTwelveMinutes) {
 
 TEST(Race, FindsThemWhereAStepTakesTwoSecondsAndMostOfThemOnANoisyMachine) {
     const Weather quiet{.white = 0.03, .slow = 0.03, .drift = 0.1, .hog = false}, noisy{.white = 0.08, .slow = 0.08, .drift = 0.1, .hog = false};
-    EXPECT_GE(foundNearTheBest(2, 576, quiet), 75);
-    EXPECT_GE(foundNearTheBest(2, 576, quiet, nullptr, 1.1), 90);
-    EXPECT_GE(foundNearTheBest(2, 576, noisy, nullptr, 1.1), 75);
+    EXPECT_GE(foundNearTheBest(2, 490, quiet), 75);
+    EXPECT_GE(foundNearTheBest(2, 490, quiet, nullptr, 1.1), 90);
+    EXPECT_GE(foundNearTheBest(2, 490, noisy, nullptr, 1.1), 75);
+}
+
+TEST(Race, LeavesMoreTimeToWhatFollowsItWhereStepsAreSlow) {
+    EXPECT_LE(play(world(1, 2), {}, 17, 576, 490).elapsed, 1.05 * 490);
+    EXPECT_GT(play(world(1, 2), {}, 17, 576).elapsed, 500);
+    EXPECT_GT(play(world(1, 0.03), {}, 17, 240, 100).elapsed, 105) << "its steps are fast";
 }
 
 TEST(Race, FindsTheLargeGainsWhereOthersComputeAllTheTime) {

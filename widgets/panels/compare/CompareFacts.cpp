@@ -90,7 +90,7 @@ CompareFacts::CompareFacts(QWidget* parent) : QTableWidget(kCounted + 1, 3, pare
     tint();
 }
 
-void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossDifference) {
+void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossDifference, const QString& whyNoLoss) {
     const bool any = a.blocks > 0 || b.blocks > 0;
     for (int row = 0; row < kCounted; ++row)
         for (const int side : {0, 1}) item(row, side + 1)->setText(any ? kFacts[row].text(side == 0 ? a : b) : QString("–"));
@@ -100,6 +100,7 @@ void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossD
                   : std::abs(lossDifference) < 5e-5 ? QString("the same")
                   : std::isfinite(lossDifference)   ? QString(lossDifference < 0 ? "\u2212%1" : "+%1").arg(std::abs(lossDifference), 0, 'f', 4)
                                                     : QString("unknown"));
+    item(kCounted, 2)->setToolTip(any && !std::isfinite(lossDifference) && !whyNoLoss.isEmpty() ? "Unknown: " + whyNoLoss : QString());
 }
 
 QString CompareFacts::cell(const QString& row, int side) const {

@@ -264,7 +264,7 @@ void CompareResult::showPairs(const ExperimentHistory& history) {
     for (const ExperimentJudged& pair : history.pairs())
         pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
     m_chart->setPairs(std::move(pairs), history.began() ? history.began()->delta : 0.01);
-    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference());
+    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference(), QString::fromStdString(history.whyNoLoss()));
 }
 
 // A stays blue and B vermilion; the letters say it as well.
@@ -392,6 +392,9 @@ void CompareResult::showBasis(const ExperimentHistory& history) {
         basis += QString(" · a side beside itself: ") + (std::isfinite(judged->floor) || judged->over
                                                              ? QString::fromStdString(floorWords(judged->floor, history.sameArmPairs()))
                                                              : QString("not known yet"));
+        if (judged->over)
+            if (const std::string advice = floorAdvice(judged->floor, judged->ratio, judged->outcome); !advice.empty())
+                basis += "." + QString::fromStdString(advice);
     }
     m_basis->setText(basis);
     m_method->setText(
