@@ -113,6 +113,8 @@ void fields(auto& io, Like<DeviceSample> auto& e) {
     io("cpu_power_w", e.cpuPowerW);
     io("cpu_energy_j", e.cpuEnergyJ);
     io("throttled_pct", e.throttledPct);
+    io("gpu_other_processes", e.gpuOtherProcesses);
+    io("gpu_others_busy_pct", e.gpuOthersBusyPct);
 }
 
 template <>

@@ -42,6 +42,11 @@ void describeGpus(Machine& machine, const CudaPlugin& plugin) {
 std::function<void(DeviceSample&)> gpuSampler(std::int32_t device, const CudaPlugin& plugin) {
     if (!plugin.usable()) return {};
     return [device, interface = plugin.interface](DeviceSample& sample) {
+        CudaGpuOthers others{-1, -1};
+        if (interface->othersOnGpu != nullptr && interface->othersOnGpu(device, &others) == nullptr) {
+            sample.gpuOtherProcesses = known(static_cast<double>(others.processes));
+            sample.gpuOthersBusyPct = known(others.busyPct);
+        }
         CudaGpuSample reading{};
         if (interface->sampleGpu(device, &reading) != nullptr) return;  // a reading that fails leaves the numbers unknown
         sample.gpuPct = known(reading.utilisationPct);

@@ -69,13 +69,14 @@ MachineWindow ExperimentHistory::machineWindow() const {
 
 void MachineSamples::add(const DeviceSample& sample) {
     if (std::ssize(m_samples) >= kMostSamplesMeanwhile) return;
-    m_samples.push_back({sample.at.seconds(), sample.gpuClockMhz, sample.cpuClockMhz, sample.throttledPct});
+    m_samples.push_back(
+        {sample.at.seconds(), sample.gpuClockMhz, sample.cpuClockMhz, sample.throttledPct, sample.gpuOtherProcesses, sample.gpuOthersBusyPct});
 }
 
 MachineMeanwhile MachineSamples::within(const MachineWindow& window) const {
     constexpr std::size_t kFewest = 8;
     MachineMeanwhile found;
-    std::vector<double> gpu, cpu, throttled;
+    std::vector<double> gpu, cpu, throttled, shared, othersBusy;
     const auto take = [](std::vector<double>& known, double value) {
         if (std::isfinite(value)) known.push_back(value);
     };
@@ -84,6 +85,8 @@ MachineMeanwhile MachineSamples::within(const MachineWindow& window) const {
         take(gpu, sample.gpuMhz);
         take(cpu, sample.cpuMhz);
         take(throttled, sample.throttledPct);
+        if (std::isfinite(sample.gpuOthers)) shared.push_back(sample.gpuOthers > 0 ? 100 : 0);
+        take(othersBusy, sample.gpuOthersBusyPct);
     }
     const auto spread = [](const std::vector<double>& known, double& low, double& high) {
         if (known.size() < kFewest) return;
@@ -96,6 +99,8 @@ MachineMeanwhile MachineSamples::within(const MachineWindow& window) const {
     else
         spread(cpu, found.cpuMhzLow, found.cpuMhzHigh);
     if (throttled.size() >= kFewest) found.throttledPct = mean(throttled);
+    if (window.onGpu && shared.size() >= kFewest) found.gpuOthersPct = mean(shared);
+    if (window.onGpu && othersBusy.size() >= kFewest) found.gpuOthersBusyPct = mean(othersBusy);
     return found;
 }
 

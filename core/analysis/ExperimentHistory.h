@@ -40,6 +40,9 @@ struct MachineMeanwhile {
     // Between which nine tenths of the samples lie: of the GPU where one of the sides runs on one, else of the processors.
     double gpuMhzLow = kUnknown, gpuMhzHigh = kUnknown, cpuMhzLow = kUnknown, cpuMhzHigh = kUnknown;
     double throttledPct = kUnknown;  // of the periods of a quota, those in which it stopped the threads
+    // Where one of the sides runs on a GPU: of the samples that know it, those in which other processes were there too, and of the time that in which
+    // kernels of theirs ran.
+    double gpuOthersPct = kUnknown, gpuOthersBusyPct = kUnknown;
 };
 
 // The seconds of a session in which the blocks of an experiment that count ran; unknown while none of them is there.
@@ -56,7 +59,7 @@ public:
 
 private:
     struct Sample {
-        double seconds = 0, gpuMhz = kUnknown, cpuMhz = kUnknown, throttledPct = kUnknown;
+        double seconds = 0, gpuMhz = kUnknown, cpuMhz = kUnknown, throttledPct = kUnknown, gpuOthers = kUnknown, gpuOthersBusyPct = kUnknown;
     };
     std::vector<Sample> m_samples;
 };

@@ -53,6 +53,17 @@ std::string besideHost(const PairedVerdict& verdict, const WhyContext& context) 
         context.stealOfA, context.ofA, context.stealOfB, context.ofB, whatFollows());
 }
 
+// Two programs on one GPU share its time in turns that neither sees, and one that only holds memory there takes none.
+std::string othersOnTheGpu(const MachineMeanwhile& machine) {
+    constexpr double kOftenPct = 1, kBusyPct = 0.5;
+    if (!(machine.gpuOthersPct >= kOftenPct)) return "";
+    const std::string were = fmt::format("Other programs were on the GPU in {:.0f} % of the samples meanwhile", machine.gpuOthersPct);
+    if (machine.gpuOthersBusyPct < kBusyPct) return were + ", and computed nothing there that was seen.";
+    const std::string computed =
+        machine.gpuOthersBusyPct >= kBusyPct ? fmt::format(", and computed there {:.0f} % of the time", machine.gpuOthersBusyPct) : "";
+    return were + computed + ": what was found holds beside them, and may be another on a GPU that nobody shares.";
+}
+
 std::string percent(double ratio) {
     return fmt::format("{:.1f} %", std::abs(ratio - 1) * 100);
 }
@@ -211,6 +222,7 @@ std::string machineSentence(const MachineMeanwhile& machine) {
     std::string said = clocks("The GPU", machine.gpuMhzLow, machine.gpuMhzHigh) + clocks("The processors", machine.cpuMhzLow, machine.cpuMhzHigh);
     if (machine.throttledPct > kThrottledPct)
         said += fmt::format("{}A quota stopped the threads in {:.0f} % of its periods meanwhile.", said.empty() ? "" : " ", machine.throttledPct);
+    if (const std::string others = othersOnTheGpu(machine); !others.empty()) said += (said.empty() ? "" : " ") + others;
     return said;
 }
 

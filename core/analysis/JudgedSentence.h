@@ -45,8 +45,8 @@ std::string equalTimeSentence(const ExperimentJudged& judged);
 // machine's slow stretches weigh more. Where the two are not alike, a sentence that says so; else empty. speedRatio: B's tokens a second over A's.
 std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta);
 
-// That clocks went up and down by more than a twentieth meanwhile, or a quota stopped the threads: sentences, empty where neither did as far as is
-// known.
+// That clocks went up and down by more than a twentieth meanwhile, a quota stopped the threads, or others were on the GPU: sentences, empty where
+// none of that was as far as is known.
 std::string machineSentence(const MachineMeanwhile& machine);
 
 // What had been foretold of B's speed as a multiple of A's, and from what, beside what was measured. Empty where nothing was, or no pair was made.

@@ -14,7 +14,7 @@
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 9;
+inline constexpr int kCudaInterfaceVersion = 10;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
@@ -116,6 +116,13 @@ struct CudaGpuSample {
     std::int64_t pcieReceivedBytes;  //
 };
 
+// Who else computes on a GPU. What nobody can tell is negative: where the driver does not say it, or does not list this process, which has to have
+// work on it. So it is in most containers, where processes bear other numbers, or none are shown.
+struct CudaGpuOthers {
+    std::int64_t processes;  // without this one, and without those that only draw
+    double busyPct;          // of the last second: in which kernels of theirs ran
+};
+
 struct CudaInterface {
     std::int32_t version;
 
@@ -169,6 +176,7 @@ struct CudaInterface {
     const char* (*gpuCount)(std::int32_t* count);
     const char* (*describeGpu)(std::int32_t device, CudaGpuDescription* description);
     const char* (*sampleGpu)(std::int32_t device, CudaGpuSample* sample);
+    const char* (*othersOnGpu)(std::int32_t device, CudaGpuOthers* others);
 
     // What cuptiGetVersion() answers: 130000 and above for CUPTI 13.
     const char* (*cuptiVersion)(std::uint32_t* version);

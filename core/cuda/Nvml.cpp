@@ -4,8 +4,13 @@
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <type_traits>
+#include <vector>
 
 namespace stepscope {
 namespace {
@@ -17,7 +22,22 @@ struct Memory {
 struct Utilisation {
     unsigned int gpu, memory;
 };
-constexpr int kSuccess = 0;
+// Of a process that computes, as _v2 and _v3 write it, and as NVML did before them.
+struct Process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned gpuInstance, computeInstance;
+};
+struct OldProcess {
+    unsigned pid;
+    unsigned long long bytes;
+};
+struct Share {  // of a process, per cent
+    unsigned pid;
+    unsigned long long at;  // us
+    unsigned kernels, memory, encoder, decoder;
+};
+constexpr int kSuccess = 0, kInsufficientSize = 7;
 constexpr int kTemperatureGpu = 0;
 constexpr int kClockSm = 1;
 constexpr int kPcieSent = 0, kPcieReceived = 1;
@@ -37,6 +57,9 @@ struct Library {
     int (*energy)(Device, unsigned long long*) = nullptr;
     int (*throttle)(Device, unsigned long long*) = nullptr;
     int (*pcie)(Device, int, unsigned*) = nullptr;
+    int (*processes)(Device, unsigned*, Process*) = nullptr;
+    int (*oldProcesses)(Device, unsigned*, OldProcess*) = nullptr;
+    int (*shares)(Device, Share*, unsigned*, unsigned long long) = nullptr;
     const char* why = nullptr;  // set when it cannot be used
 };
 
@@ -67,6 +90,10 @@ Library open() {
     bind(nvml.throttle, "nvmlDeviceGetCurrentClocksEventReasons");
     if (nvml.throttle == nullptr) bind(nvml.throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");  // as it was called before driver 535
     bind(nvml.pcie, "nvmlDeviceGetPcieThroughput");
+    bind(nvml.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (nvml.processes == nullptr) bind(nvml.processes, "nvmlDeviceGetComputeRunningProcesses_v2");
+    bind(nvml.oldProcesses, "nvmlDeviceGetComputeRunningProcesses");
+    bind(nvml.shares, "nvmlDeviceGetProcessUtilization");
     if (!allThere)
         nvml.why = "The NVIDIA driver's management library is too old: it lacks a function that Stepscope reads.";
     else if (nvml.init() != kSuccess)
@@ -88,6 +115,68 @@ const char* findDevice(std::int32_t number, Device* device) {
         return "There is no GPU of that number on this machine.";
     }
     return nullptr;
+}
+
+// A list of NVML's, which says how long it is when there was too little room. Nothing: it is not told.
+template <class Entry, class Ask>
+std::optional<std::vector<Entry>> listOf(const Ask& ask) {
+    constexpr unsigned kRoom = 64, kMost = 4096;
+    constexpr int kTries = 4;  // it may have grown meanwhile
+    unsigned room = kRoom;
+    for (int i = 0; i < kTries; ++i) {
+        // Half as much behind it: some drivers of 535 write a field more of each process into _v3's list (usedGpuCcProtectedMemory), which by this
+        // layout has then processes of the number 0.
+        std::vector<Entry> entries(room + room / 2);
+        unsigned count = room;
+        const int answer = ask(&count, entries.data());
+        if (answer == kSuccess && count <= room) {
+            entries.resize(count);
+            return entries;
+        }
+        if (answer != kInsufficientSize || count <= room || count > kMost) return std::nullopt;
+        room = count + count / 2;
+    }
+    return std::nullopt;
+}
+
+// Processes that compute on a device, each once, in rising order.
+std::optional<std::vector<unsigned>> processesOn(Device device) {
+    const Library& nvml = library();
+    std::vector<unsigned> pids;
+    const auto take = [&](const auto& entries) {
+        if (!entries) return false;
+        for (const auto& entry : *entries) pids.push_back(entry.pid);
+        return true;
+    };
+    bool told = false;
+    if (nvml.processes)
+        told = take(listOf<Process>([&](unsigned* count, Process* out) { return nvml.processes(device, count, out); }));
+    else if (nvml.oldProcesses)
+        told = take(listOf<OldProcess>([&](unsigned* count, OldProcess* out) { return nvml.oldProcesses(device, count, out); }));
+    if (!told) return std::nullopt;
+    std::sort(pids.begin(), pids.end());
+    pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+    return pids;
+}
+
+// How much of the last second kernels of these processes ran, per cent; below 0: not told.
+double busyOf(Device device, const std::vector<unsigned>& pids) {
+    using namespace std::chrono;
+    if (library().shares == nullptr) return -1;
+    const auto since = duration_cast<microseconds>(system_clock::now().time_since_epoch() - seconds(1)).count();
+    const auto shares =
+        listOf<Share>([&](unsigned* count, Share* out) { return library().shares(device, out, count, static_cast<unsigned long long>(since)); });
+    if (!shares) return -1;
+    double sum = 0;
+    for (const unsigned pid : pids) {
+        const Share* newest = nullptr;
+        for (const Share& share : *shares)
+            if (share.pid == pid && (newest == nullptr || share.at > newest->at)) newest = &share;
+        if (newest == nullptr) continue;  // it ran nothing
+        if (newest->kernels > 100) return -1;
+        sum += newest->kernels;
+    }
+    return std::min(sum, 100.0);
 }
 
 // What NVML does not tell, by the CUDA runtime.
@@ -167,6 +256,20 @@ const char* sampleGpu(std::int32_t number, CudaGpuSample* sample) {
     if (nvml.throttle && nvml.throttle(device, &wide) == kSuccess) sample->throttleReasons = static_cast<std::int64_t>(wide);
     if (nvml.pcie && nvml.pcie(device, kPcieSent, &kilobytes) == kSuccess) sample->pcieSentBytes = kilobytes * 1000LL;
     if (nvml.pcie && nvml.pcie(device, kPcieReceived, &kilobytes) == kSuccess) sample->pcieReceivedBytes = kilobytes * 1000LL;
+    return nullptr;
+}
+
+const char* othersOnGpu(std::int32_t number, CudaGpuOthers* others) {
+    *others = {-1, -1};
+    Device device = nullptr;
+    if (const char* why = findDevice(number, &device)) return why;
+    auto pids = processesOn(device);
+    // A list without this process is one of other numbers than are known here, or one that hides some; no process has the number 0.
+    const auto own = static_cast<unsigned>(getpid());
+    if (!pids || !std::binary_search(pids->begin(), pids->end(), own) || pids->front() == 0) return nullptr;
+    pids->erase(std::lower_bound(pids->begin(), pids->end(), own));
+    others->processes = static_cast<std::int64_t>(pids->size());
+    others->busyPct = pids->empty() ? 0 : busyOf(device, *pids);
     return nullptr;
 }
 

@@ -8,5 +8,6 @@ namespace stepscope {
 const char* gpuCount(std::int32_t* count);
 const char* describeGpu(std::int32_t device, CudaGpuDescription* description);
 const char* sampleGpu(std::int32_t device, CudaGpuSample* sample);
+const char* othersOnGpu(std::int32_t device, CudaGpuOthers* others);
 
 }  // namespace stepscope

@@ -44,6 +44,7 @@ constexpr CudaInterface kInterface = {
     .gpuCount = gpuCount,
     .describeGpu = describeGpu,
     .sampleGpu = sampleGpu,
+    .othersOnGpu = othersOnGpu,
     .cuptiVersion = cuptiVersion,
     .captureBegin = captureBegin,
     .captureCollect = captureCollect,

@@ -80,6 +80,9 @@ struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     // Of whole processors, for all programs on them: watts since the sample before, joules since sampling began.
     double cpuPowerW = kUnknown, cpuEnergyJ = kUnknown;
     double throttledPct = kUnknown;  // of the periods of its control group's quota since the sample before: in which threads were stopped
+    // Other processes that compute on the GPU, and of the last second that in which kernels of theirs ran; unknown where the driver hides them, as in
+    // most containers.
+    double gpuOtherProcesses = kUnknown, gpuOthersBusyPct = kUnknown;
 };
 
 enum class LogLevel { Info, Warning, Error };

@@ -81,6 +81,8 @@ void addSample(Teller& tell, const DeviceSample& e) {
     tell.add("cpu_power_w", e.cpuPowerW);
     tell.add("cpu_energy_j", e.cpuEnergyJ);
     tell.add("throttled_pct", e.throttledPct);
+    tell.add("gpu_other_processes", e.gpuOtherProcesses);
+    tell.add("gpu_others_busy_pct", e.gpuOthersBusyPct);
 }
 
 void add(Teller& tell, const Event& event) {
@@ -142,9 +144,23 @@ Result<bool> hasSteps(SessionReader& reader, std::int64_t session) {
 
 bool isOfMachine(std::string_view metric) {
     // As addSample and RecorderWaited name them.
-    static constexpr std::array kOfMachine{"cpu_pct",           "sampled_resident_bytes", "available_bytes", "gpu_pct",      "gpu_memory_bytes",
-                                           "gpu_power_w",       "gpu_temperature_c",      "gpu_clock_mhz",   "others_pct",   "steal_pct",
-                                           "cpu_clock_mhz",     "cpu_temperature_c",      "cpu_power_w",     "cpu_energy_j", "throttled_pct",
+    static constexpr std::array kOfMachine{"cpu_pct",
+                                           "sampled_resident_bytes",
+                                           "available_bytes",
+                                           "gpu_pct",
+                                           "gpu_memory_bytes",
+                                           "gpu_power_w",
+                                           "gpu_temperature_c",
+                                           "gpu_clock_mhz",
+                                           "others_pct",
+                                           "steal_pct",
+                                           "cpu_clock_mhz",
+                                           "cpu_temperature_c",
+                                           "cpu_power_w",
+                                           "cpu_energy_j",
+                                           "throttled_pct",
+                                           "gpu_other_processes",
+                                           "gpu_others_busy_pct",
                                            "recorder_waited_ms"};
     return std::ranges::find(kOfMachine, metric) != kOfMachine.end();
 }

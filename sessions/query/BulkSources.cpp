@@ -241,7 +241,9 @@ constexpr std::array kMetrics = std::to_array<StoredMetric>({{"cpu_pct", "%", fa
                                                              {"gpu_memory_bytes", "B", true},
                                                              {"gpu_power_w", "W", true},
                                                              {"gpu_temperature_c", "°C", true},
-                                                             {"gpu_clock_mhz", "MHz", true}});
+                                                             {"gpu_clock_mhz", "MHz", true},
+                                                             {"gpu_other_processes", "", true},
+                                                             {"gpu_others_busy_pct", "%", true}});
 
 class StoredSampleRows final : public Rows {
 public:

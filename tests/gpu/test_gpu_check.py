@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, 'tests/bench')]
 import checking
 import equivalence
+import experiments
 import kernel_tests
 import machine
 import measure
@@ -25,7 +26,7 @@ import report
 import speed
 
 CLI, TESTS = sys.argv[1:3]
-PARTS = ['machine', 'tests', 'equivalence', 'compare', 'ladder', 'sanitizer', 'launches']
+PARTS = ['machine', 'tests', 'equivalence', 'compare', 'ladder', 'ab', 'sanitizer', 'launches']
 
 
 def gpu_check(*words, cli=CLI):
@@ -52,8 +53,21 @@ class WithoutAGpu(unittest.TestCase):
             self.assertRegex(refused.stderr, r'^gpu-check needs an NVIDIA GPU that Stepscope can use, and here is none: .+ Nothing was written\.\n$')
             self.assertEqual(os.listdir(folder), [])
 
+    def test_a_question_on_the_gpu_is_not_applicable_without_one_and_says_why(self):
+        with tempfile.TemporaryDirectory() as folder:
+            refused = gpu_check('--only', 'ab', '--into', folder)
+            self.assertEqual((refused.returncode, refused.stdout, os.listdir(folder)), (2, '', []))
+            self.assertRegex(refused.stderr, r'^gpu-check needs an NVIDIA GPU that Stepscope can use, and here is none: .+\n$')
+            # What `ab` itself says where gpu-check asks it all the same.
+            setup = types.SimpleNamespace(cli=[CLI], folder=folder, environment={'CUDA_VISIBLE_DEVICES': '', 'XDG_DATA_HOME': folder})
+            rows = experiments.run(setup, checking.Deadline(60))
+        self.assertEqual([(row['question'], row['state']) for row in rows], [(name, 'not applicable') for name in experiments.SIDES])
+        for row in rows:
+            self.assertRegex(row['why'], '(?i)nvidia|gpu|cuda')
+
     def test_the_limits_add_up_to_what_the_readme_says(self):
-        parts = (machine.PART, kernel_tests.TESTS, equivalence.PART, speed.COMPARE, speed.LADDER_PART, kernel_tests.SANITIZER, speed.LAUNCHES)
+        parts = (machine.PART, kernel_tests.TESTS, equivalence.PART, speed.COMPARE, speed.LADDER_PART, experiments.PART, kernel_tests.SANITIZER,
+                 speed.LAUNCHES)
         seconds = {part.id: part.seconds for part in parts}
         self.assertEqual(list(seconds), PARTS)
         with open(os.path.join(HERE, 'README.md')) as file:
@@ -179,6 +193,47 @@ class Reading(unittest.TestCase):
         kernels, why = speed.captured(['The step could not be captured into a CUDA graph, so it runs eagerly: out of memory.'])
         self.assertEqual(kernels, 'not measured')
         self.assertIn('out of memory', why)
+
+    ANSWER = {'verdict': 'faster', 'why': '', 'ratio': 1.5, 'low': 1.25, 'high': 1.75, 'pairs': 40, 'machine_meanwhile': {'gpu_others_pct': None},
+              'a': {'joules_per_token': 0.002}, 'b': {'joules_per_token': None},
+              'waterfall': {'classes': [{'class': 'attention', 'a_ms': 3, 'b_ms': 2}, {'class': 'launch gaps', 'a_ms': 5.5, 'b_ms': 0}]}}
+
+    def asked(self, answers):
+        """Rows of the part `ab`, where the program's last lines are these, or its exit status and its sentence."""
+        answers = iter(answers)
+        def ab(command, **_):
+            self.assertEqual(command[:2], ['stepscope-cli', 'ab'])
+            self.assertIn('device=cuda:0', command)
+            answer = next(answers)
+            if isinstance(answer, tuple):
+                return types.SimpleNamespace(returncode=answer[0], stdout='', stderr=answer[1])
+            return types.SimpleNamespace(returncode=0, stdout='said before\n' + json.dumps(answer) + '\n', stderr='')
+        with unittest.mock.patch.object(subprocess, 'run', ab):
+            return experiments.run(types.SimpleNamespace(cli=['stepscope-cli'], environment={}, folder=HERE), checking.Deadline(60))
+
+    def test_a_question_that_is_answered_has_its_verdict_the_gaps_between_kernels_and_the_energy(self):
+        different, same = self.asked([self.ANSWER, {**self.ANSWER, 'verdict': 'equivalent', 'machine_meanwhile': {'gpu_others_pct': 12.4}}])
+        self.assertEqual((different['state'], different['why']), ('measured', ''))
+        self.assertEqual((different['verdict'], different['ratio (95 %)'], different['pairs']), ('faster', '1.500 (1.250 to 1.750)', 40))
+        self.assertEqual((different['launch gaps ms, A'], different['launch gaps ms, B']), ('5.50', '0.00'))
+        self.assertEqual((different['mJ a token, A'], different['mJ a token, B'], different['others on it']), ('2.000', 'unknown', 'unknown'))
+        self.assertEqual((same['verdict'], same['state'], same['others on it']), ('equivalent', 'measured', '12 % of the samples'))
+        self.assertEqual(list(different), list(same), 'one table')
+        undecided = {**self.ANSWER, 'verdict': 'inconclusive', 'low': None, 'high': None}
+        self.assertEqual({row['state'] for row in self.asked([undecided, undecided])}, {'measured'})
+
+    def test_a_claim_of_a_side_beside_itself_and_steps_without_gaps_are_failures(self):
+        different, same = self.asked([{**self.ANSWER, 'waterfall': {'classes': self.ANSWER['waterfall']['classes'][:1]}}, {**self.ANSWER, 'verdict': 'slower'}])
+        self.assertEqual((different['state'], different['why']), ('failed', "the steps have no launch gaps: what was captured is not the GPU's"))
+        self.assertEqual((same['state'], same['why']), ('failed', 'it calls a side slower than itself'))
+        idle = {'classes': [{'class': 'launch gaps', 'a_ms': 0, 'b_ms': None}]}
+        different, same = self.asked([{**self.ANSWER, 'waterfall': None}, {**self.ANSWER, 'verdict': 'equivalent', 'waterfall': idle}])
+        self.assertEqual((different['state'], different['why']), ('failed', 'nothing says where the time of the steps went'))
+        self.assertEqual(same['state'], 'failed')
+        nothing = {**self.ANSWER, 'verdict': 'inconclusive', 'pairs': 0, 'why': 'The budget was spent.'}
+        self.assertEqual({row['state'] for row in self.asked([nothing, nothing])}, {'failed'})
+        rows = self.asked([(9, 'stepscope-cli: it broke.'), (6, 'stepscope-cli: too little memory.')])
+        self.assertEqual([(row['state'], row['why']) for row in rows], [('failed', 'it broke.'), ('not run', 'too little memory.')])
 
     def test_losses_are_compared_one_by_one_in_float32_and_by_their_means_in_16_bits(self):
         run = lambda shift: {'log': [{'loss': 2 + shift * (-1) ** n} for n in range(100)], 'val_loss': None}

@@ -130,7 +130,7 @@ std::vector<Event> oneOfEachKind() {
                       "No NVIDIA driver is installed.",
                       ErrorCode::Unsupported,
                       {Subject::Kind::Switch, "device"}},
-        DeviceSample{{1'600}, 97.5, 1, 2, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5, 13.5},
+        DeviceSample{{1'600}, 97.5, 1, 2, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5, 12.5, 13.5, 14.5, 15.5, 16.5},
         DeviceSample{{1'610}, kUnknown, 1, 2},
         skipped,
         LogLine{{1'800}, 12, LogLevel::Warning, std::string("text with a \0 in it and ünïcode", 33)},

@@ -280,7 +280,9 @@ Json machineMeanwhileOf(const MachineMeanwhile& machine) {
             {"gpu_mhz_high", number(machine.gpuMhzHigh)},
             {"cpu_mhz_low", number(machine.cpuMhzLow)},
             {"cpu_mhz_high", number(machine.cpuMhzHigh)},
-            {"throttled_pct", number(machine.throttledPct)}};
+            {"throttled_pct", number(machine.throttledPct)},
+            {"gpu_others_pct", number(machine.gpuOthersPct)},
+            {"gpu_others_busy_pct", number(machine.gpuOthersBusyPct)}};
 }
 
 Json sideOf(const RunConfig& a, const RunConfig& b, Arm arm, const SideFacts& facts) {

@@ -12,6 +12,7 @@
 #include "app/workbench/experiments/LiveTune.h"
 #include "app/workbench/experiments/StudyRequests.h"
 #include "app/workbench/reports/ReportJson.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
 #include "core/events/Presets.h"
@@ -261,6 +262,33 @@ TEST(AReportForScripts, OfASearchsWinnerHasTheIntervalOfTheFreshExperimentAlone)
     EXPECT_EQ(known["rows"][0]["total"], 1.4) << "its estimate stays";
     EXPECT_EQ(known["rows"][1]["low"], 1.1);
     EXPECT_EQ(known["low"], 1.1);
+}
+
+TEST(AReportForScripts, SaysHowOftenOtherProgramsWereOnTheGpuThatIsMeasured) {
+    for (const bool known : {true, false}) {
+        RunConfig config;
+        config.switches["device"] = "cuda:0";
+        StoredReport experiment;
+        experiment.history.add(ExperimentBegan{.configA = configToJson(config), .configB = configToJson(config)});
+        experiment.history.add(BlockDone{.at = TimeNs::fromSeconds(1), .duration = TimeNs::fromSeconds(1), .pair = 0});
+        experiment.history.add(BlockDone{.at = TimeNs::fromSeconds(10), .duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B});
+        for (int n = 0; n < 20; ++n) {
+            DeviceSample sample;
+            sample.at = TimeNs::fromSeconds(0.25 + n * 0.5);
+            if (known) {
+                sample.gpuOtherProcesses = n < 5 ? 1 : 0;
+                sample.gpuOthersBusyPct = n < 5 ? 40 : 0;
+            }
+            experiment.history.add(sample);
+        }
+        const json::Json said = json::ofReport(experiment, 0)["machine_meanwhile"];
+        if (known) {
+            EXPECT_EQ(said["gpu_others_pct"], 25);
+            EXPECT_EQ(said["gpu_others_busy_pct"], 10);
+        } else {
+            EXPECT_TRUE(said["gpu_others_pct"].is_null() && said["gpu_others_busy_pct"].is_null()) << said;
+        }
+    }
 }
 
 TEST(AReportForScripts, SaysTheFloorAsAShareAndAsARatioAndWhatIsToBeKnownBesideAVerdict) {

@@ -236,6 +236,8 @@ TEST(ExperimentHistory, SaysAtWhichClocksAndUnderWhichQuotaTheBlocksThatCountRan
             sample.cpuClockMhz = !counts ? 9999 : at < 7 ? 3000 : 2000;
             sample.gpuClockMhz = !counts ? 9 : at < 7 ? 1980 : 1410;
             sample.throttledPct = counts ? 12 : 90;
+            sample.gpuOtherProcesses = counts && at > 3 && at < 7 ? 2 : counts && at >= 7 ? 0 : kUnknown;
+            sample.gpuOthersBusyPct = !counts ? 90 : at < 7 ? 30 : 0;
             history.add(sample);
         }
         return history;
@@ -249,6 +251,10 @@ TEST(ExperimentHistory, SaysAtWhichClocksAndUnderWhichQuotaTheBlocksThatCountRan
     EXPECT_EQ(onGpu.gpuMhzLow, 1410);
     EXPECT_EQ(onGpu.gpuMhzHigh, 1980);
     EXPECT_TRUE(std::isnan(onGpu.cpuMhzLow)) << "the processors wait for it";
+    EXPECT_TRUE(std::isnan(onCpu.gpuOthersPct) && std::isnan(onCpu.gpuOthersBusyPct)) << "whoever is there takes nothing from it";
+    EXPECT_NEAR(onGpu.gpuOthersPct, 100.0 * 7 / 18, 1e-9) << "of the samples that know it";
+    EXPECT_NEAR(onGpu.gpuOthersBusyPct, 30.0 * 10 / 21, 1e-9);
+    EXPECT_TRUE(std::isnan(measuredOn("cuda:0", 2).machineMeanwhile().gpuOthersPct)) << "six samples are too few";
     EXPECT_TRUE(std::isnan(measuredOn("cpu", 2).machineMeanwhile().cpuMhzLow)) << "six samples say nothing of how far it goes";
     EXPECT_TRUE(std::isnan(ExperimentHistory().machineMeanwhile().throttledPct));
 }

@@ -165,6 +165,21 @@ TEST(MachineSentence, SaysThatClocksWentUpAndDownAndThatAQuotaStoppedTheThreads)
     EXPECT_EQ(machineSentence({.throttledPct = 3}), "A quota stopped the threads in 3 % of its periods meanwhile.");
 }
 
+TEST(MachineSentence, SaysThatOtherProgramsWereOnTheGpuAndWhetherTheyComputedThere) {
+    EXPECT_EQ(machineSentence({.gpuOthersPct = 0, .gpuOthersBusyPct = 0}), "");
+    EXPECT_EQ(machineSentence({.gpuOthersPct = 0.4, .gpuOthersBusyPct = 3}), "") << "one sample of hundreds";
+    EXPECT_EQ(
+        machineSentence({.gpuOthersPct = 40.4, .gpuOthersBusyPct = 22.6}),
+        "Other programs were on the GPU in 40 % of the samples meanwhile, and computed there 23 % of the time: what was found holds beside them, "
+        "and may be another on a GPU that nobody shares.");
+    EXPECT_EQ(machineSentence({.gpuOthersPct = 40}),
+              "Other programs were on the GPU in 40 % of the samples meanwhile: what was found holds beside them, and may be another on a GPU that "
+              "nobody shares.");
+    EXPECT_EQ(machineSentence({.throttledPct = 3, .gpuOthersPct = 100, .gpuOthersBusyPct = 0}),
+              "A quota stopped the threads in 3 % of its periods meanwhile. Other programs were on the GPU in 100 % of the samples meanwhile, and "
+              "computed nothing there that was seen.");
+}
+
 TEST(TurnsSentence, NamesBothValuesTheFloorAndTheOneThatStayed) {
     ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
     one.floor = 1.007;

@@ -134,17 +134,21 @@ TEST(CudaPlugin, TheManagementLibraryAnswersOrSaysWhyNot) {
     std::int32_t count = -1;
     const char* why = plugin.interface->gpuCount(&count);
     CudaGpuSample sample;
+    CudaGpuOthers others;
     if (why) {
         EXPECT_THAT(why, HasSubstr("management library"));
         EXPECT_EQ(count, 0);
         EXPECT_STREQ(plugin.interface->sampleGpu(0, &sample), why);
         EXPECT_LT(sample.memoryUsedBytes, 0);
+        EXPECT_STREQ(plugin.interface->othersOnGpu(0, &others), why);
+        EXPECT_LT(others.processes, 0);
     } else {
         CudaGpuDescription gpu;
         for (std::int32_t device = 0; device < count; ++device) {
             EXPECT_EQ(plugin.interface->describeGpu(device, &gpu), nullptr);
             EXPECT_GT(std::strlen(gpu.name), 0u);
             EXPECT_EQ(plugin.interface->sampleGpu(device, &sample), nullptr);
+            EXPECT_EQ(plugin.interface->othersOnGpu(device, &others), nullptr);
         }
         EXPECT_STREQ(plugin.interface->sampleGpu(count, &sample), "There is no GPU of that number on this machine.");
     }

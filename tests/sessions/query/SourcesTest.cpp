@@ -157,13 +157,15 @@ TEST_F(QuerySources, StoredReadingsAreARowAValueAndThoseThatAreUnknownNone) {
     damaged(
         "UPDATE device_samples SET gpu_pct = NULL, gpu_memory_bytes = NULL, gpu_power_w = 300.5, gpu_temperature_c = NULL, gpu_clock_mhz = NULL, "
         "others_pct = NULL, steal_pct = NULL, throttled_pct = NULL, cpu_clock_mhz = NULL, cpu_temperature_c = NULL, cpu_power_w = 41.5, cpu_energy_j "
-        "= NULL WHERE at_ns = "
+        "= NULL, gpu_other_processes = 2, gpu_others_busy_pct = NULL WHERE at_ns = "
         "1000");
     EXPECT_EQ(text("SELECT name, value, unit, device FROM sample WHERE at_ns = 1000"),
-              "cpu_pct|50r|%|NULL\nresident_bytes|1|B|NULL\navailable_bytes|2|B|NULL\ncpu_power_w|41.5r|W|NULL\ngpu_power_w|300.5r|W|0\n");
+              "cpu_pct|50r|%|NULL\nresident_bytes|1|B|NULL\navailable_bytes|2|B|NULL\ncpu_power_w|41.5r|W|NULL\ngpu_power_w|300.5r|W|0\n"
+              "gpu_other_processes|2r||0\n");
     damaged("UPDATE device_samples SET cpu_pct = 'hot', gpu_power_w = x'00ff' WHERE at_ns = 1000");
     EXPECT_EQ(text("SELECT name, typeof(value), value FROM sample WHERE at_ns = 1000"),
-              "cpu_pct|text|hot\nresident_bytes|integer|1\navailable_bytes|integer|2\ncpu_power_w|real|41.5r\ngpu_power_w|text|00FF\n");
+              "cpu_pct|text|hot\nresident_bytes|integer|1\navailable_bytes|integer|2\ncpu_power_w|real|41.5r\ngpu_power_w|text|00FF\n"
+              "gpu_other_processes|real|2r\n");
     EXPECT_EQ(text("SELECT count(*) FROM sample WHERE at_ns > 2000"), "0\n");
 }
 

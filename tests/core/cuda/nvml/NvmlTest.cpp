@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/cuda/Nvml.h"
 #include "tests/core/cuda/nvml/FakeNvml.h"
@@ -95,6 +98,32 @@ TEST(NvmlLibrary, OfADriverBefore535HasItsReasonsUnderTheirOldName) {
               "32 1 -1");
 }
 
+// Others bear numbers from 5'000'000 on: Linux gives none above 4'194'304, so that none of them is this process.
+// How many others, and how busy they are, by the library of this file: beside this process one that kernels run of half of the time, and an idle one.
+std::string othersBy(const char* file) {
+    return inAProcessOfItsOwn([file] {
+        FakeGpu& gpu = openFake(file)->gpus[0];
+        gpu.bus = runtime.buses[0];
+        gpu.processCount = 3;
+        gpu.processes[0] = 5'000'001;
+        gpu.processes[1] = static_cast<unsigned>(getpid());
+        gpu.processes[2] = 5'000'002;
+        gpu.busy[0] = 50;
+        gpu.busy[1] = 40;
+        CudaGpuOthers others{};
+        if (const char* why = othersOnGpu(0, &others)) return std::string(why);
+        return std::to_string(others.processes) + " " + std::to_string(static_cast<int>(others.busyPct));
+    });
+}
+
+TEST(NvmlLibrary, ListsProcessesInTheFormThatItHasAndNoneWhereItHasNone) {
+    EXPECT_EQ(othersBy(FAKE_NVML), "2 50");
+    EXPECT_EQ(othersBy(FAKE_NVML_V2), "2 50");
+    EXPECT_EQ(othersBy(FAKE_NVML_OLD), "2 -1") << "it does not say how busy they are";
+    EXPECT_EQ(othersBy(FAKE_NVML_WITHOUT_PROCESSES), "-1 -1");
+    EXPECT_EQ(othersBy(FAKE_NVML_TOO_OLD), "The NVIDIA driver's management library is too old: it lacks a function that Stepscope reads.");
+}
+
 TEST(NvmlLibrary, ThatLacksWhatIsReadIsTooOld) {
     EXPECT_EQ(inAProcessOfItsOwn([] {
                   openFake(FAKE_NVML_TOO_OLD);
@@ -118,10 +147,31 @@ struct Nvml : testing::Test {
     FakeNvml& fake = *openFake(FAKE_NVML);
     CudaGpuSample sample{};
     CudaGpuDescription about{};
+    CudaGpuOthers others{};
+    const unsigned own = static_cast<unsigned>(getpid());
+
+    // Processes and how busy each of them is.
+    void computing(const std::vector<std::pair<unsigned, unsigned>>& processes) {
+        FakeGpu& gpu = fake.gpus[0];
+        gpu.processCount = 0;
+        for (const auto& [pid, busy] : processes) {
+            gpu.processes[gpu.processCount] = pid;
+            gpu.busy[gpu.processCount++] = busy;
+        }
+        others = {7, 7};
+    }
+    // What is told of the first GPU's others.
+    std::pair<std::int64_t, double> told() {
+        EXPECT_EQ(othersOnGpu(1, &others), nullptr) << "what is not known is no failure";
+        return {others.processes, others.busyPct};
+    }
 
     void SetUp() override {
         runtime = {};
         fake.refuses = nullptr;
+        fake.refusal = 3;
+        fake.bytesOfAProcess = 24;
+        fake.asked = 0;
         fake.gpus[0] = {"0000:01:00.0", "NVIDIA H200", 150'754'820'096, 1'000'000'000, 123'456, 0x4, 37, 12, 305'250, 61, 1980, 5, 9};
         fake.gpus[1] = {"0000:41:00.0", "NVIDIA A10", 24'000'000'000, 24'000'000'000, 0, 0, 100, 90, 0, 0, 0, 0, 0};
     }
@@ -148,6 +198,65 @@ TEST_F(Nvml, AZeroIsAReadingAndNotSomethingUnknown) {
     EXPECT_EQ(sample.temperatureCelsius, 0);
     EXPECT_EQ(sample.smClockMHz, 0);
     EXPECT_EQ(sample.throttleReasons, 0);
+}
+
+using Others = std::pair<std::int64_t, double>;
+
+TEST_F(Nvml, CountsTheOtherProcessesThatComputeAndHowMuchOfTheTimeTheyDo) {
+    computing({{own, 90}});
+    EXPECT_EQ(told(), Others(0, 0)) << "it is alone";
+    computing({{own, 60}, {5'000'001, 30}});
+    EXPECT_EQ(told(), Others(1, 30)) << "the newest share, and not that of this process";
+    const auto now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    EXPECT_NEAR(static_cast<double>(now - static_cast<std::int64_t>(fake.since)), 1e6, 9e5) << "of the last second";
+    computing({{own, 60}, {5'000'001, 0}});
+    EXPECT_EQ(told(), Others(1, 0)) << "one that only holds memory is there all the same";
+    computing({{5'000'001, 80}, {own, 0}, {5'000'002, 70}, {5'000'001, 80}});
+    EXPECT_EQ(told(), Others(2, 100)) << "each once, and no more than all of the time";
+}
+
+TEST_F(Nvml, WhoElseIsThereIsUnknownWhereTheDriverDoesNotListThisProcess) {
+    computing({});
+    EXPECT_EQ(told(), Others(-1, -1)) << "in a container all may be hidden";
+    computing({{5'000'001, 30}, {5'000'002, 30}});
+    EXPECT_EQ(told(), Others(-1, -1)) << "one of them may be this process by another number";
+    computing({{own, 60}, {0, 30}});
+    EXPECT_EQ(told(), Others(-1, -1)) << "no process has the number 0";
+    fake.bytesOfAProcess = 32;
+    computing({{own, 60}, {5'000'001, 30}});
+    EXPECT_EQ(told(), Others(-1, -1)) << "a driver that writes a field more";
+    computing({{own, 60}});
+    EXPECT_EQ(told(), Others(0, 0));
+}
+
+TEST_F(Nvml, WhatADeviceDoesNotSayOfItsProcessesIsUnknown) {
+    computing({{own, 60}, {5'000'001, 30}});
+    for (const int refusal : {3, 4, 13, 999}) {  // not supported, no permission, no such function, unknown
+        fake.refusal = refusal;
+        fake.refuses = "processes";
+        EXPECT_EQ(told(), Others(-1, -1)) << refusal;
+        fake.refuses = "shares";
+        EXPECT_EQ(told(), Others(1, -1)) << refusal;
+    }
+    fake.refuses = nullptr;
+    computing({{own, 0}, {5'000'001, 0}});
+    EXPECT_EQ(told(), Others(1, -1)) << "it has no share of anybody";
+    computing({{own, 60}, {5'000'001, 101}});
+    EXPECT_EQ(told(), Others(1, -1)) << "no share is larger than all";
+    EXPECT_STREQ(othersOnGpu(2, &others), "There is no GPU of that number on this machine.");
+    EXPECT_EQ(others.processes, -1) << "nothing of the last reading stays";
+}
+
+TEST_F(Nvml, ALongListIsAskedForOnceMoreWithRoomForIt) {
+    FakeGpu& gpu = fake.gpus[0];
+    std::vector<std::pair<unsigned, unsigned>> many{{own, 1}};
+    while (many.size() < 200) many.emplace_back(5'000'000 + static_cast<unsigned>(many.size()), many.size() <= 40 ? 1 : 0);
+    computing(many);
+    EXPECT_EQ(told(), Others(199, 40));
+    EXPECT_EQ(fake.asked, 2u);
+    gpu.processCount = 5'000;
+    EXPECT_EQ(told(), Others(-1, -1)) << "nobody has so many";
+    EXPECT_EQ(fake.asked, 3u);
 }
 
 TEST_F(Nvml, FindsADeviceByItsBusWhateverOrderCudaNumbersThemIn) {
