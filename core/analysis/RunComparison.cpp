@@ -136,11 +136,15 @@ StoredRun storedRun(const std::vector<Event>& events) {
     return run;
 }
 
+bool hasSettings(const StoredRun& run) {
+    return run.info && run.info->config.has_value();
+}
+
 std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs) {
     std::vector<std::string> order;
     std::vector<std::map<std::string, std::string>> values(runs.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!runs[i].info || !runs[i].info->config) continue;
+        if (!hasSettings(runs[i])) continue;
         for (const auto& [key, value] : listConfig(*runs[i].info->config)) {
             if (key == "preset") continue;
             if (std::ranges::find(order, key) == order.end()) order.push_back(key);
@@ -155,7 +159,11 @@ std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs) {
             const auto found = of.find(key);
             one.values.push_back(found == of.end() ? std::string() : found->second);
         }
-        if (std::ranges::adjacent_find(one.values, std::not_equal_to<>()) != one.values.end()) differing.push_back(std::move(one));
+        // Of a run whose settings nobody stored no key is known to differ: it would differ in all of them.
+        std::set<std::string> told;
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            if (hasSettings(runs[i])) told.insert(one.values[i]);
+        if (told.size() > 1) differing.push_back(std::move(one));
     }
     return differing;
 }
@@ -176,10 +184,12 @@ Comparability comparabilityOf(const StoredRun& a, const StoredRun& b) {
         if (kDataKeys.contains(key.key)) data += (data.empty() ? "" : ", ") + key.key;
         if (kModelKeys.contains(key.key)) model += (model.empty() ? "" : ", ") + key.key;
     }
-    if (a.info && b.info && a.info->config && b.info->config) {
+    if (hasSettings(a) && hasSettings(b)) {
         const BatchShape ofA = batchShape(*a.info->config), ofB = batchShape(*b.info->config);
         if (ofA.tokens() != ofB.tokens() || ofA.context != ofB.context) model += (model.empty() ? "" : ", ") + std::string("tokens a step");
     }
+    if (!hasSettings(a) || !hasSettings(b))
+        reasons.push_back({70, "the settings of one of them are not known: it may have had other data, and another model"});
     if (!data.empty()) reasons.push_back({40, fmt::format("other data ({})", data)});
     if (!model.empty()) reasons.push_back({30, fmt::format("not the same work a step ({})", model)});
     if (a.flips > 0 || b.flips > 0) reasons.push_back({20, "a switch was flipped in the middle: its median is of several settings"});

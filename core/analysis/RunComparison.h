@@ -44,7 +44,10 @@ struct DifferingKeys {
     std::string key;
     std::vector<std::string> values;  // one a run, in their order; empty where a run has no such key
 };
-// Without the preset's name; keys in their fixed order. One that was flipped in the middle has all its values: "off → bf16".
+// Not of what another program logged.
+bool hasSettings(const StoredRun& run);
+// Of runs that have settings. Without the preset's name; keys in their fixed order. One that was flipped in the middle has all its values: "off →
+// bf16".
 std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs);
 
 // Mean of the last 20 known losses among the steps up to there; unknown where there are none.

@@ -142,5 +142,22 @@ TEST_F(StoredSessions, AreComparedWithWhatDiffersAndHowFarThatCanBeBelieved) {
     EXPECT_THAT(foreign.out, testing::HasSubstr("the machine of one of them is not known"));
 }
 
+TEST_F(StoredSessions, OneThatAnotherProgramLoggedIsComparedWithoutARowForEachSettingThatItLacks) {
+    train();
+    const std::string log = write("theirs.csv", "step,loss,step_time\n0,4.5,0.02\n1,4.4,0.02\n2,4.3,0.021\n3,4.2,0.02\n4,4.1,0.02\n5,4.0,0.02\n");
+    const Finished imported = cli({"import", log, "--db", database()});
+    ASSERT_EQ(imported.exitCode, 0) << imported.err;
+    const Finished text = cli({"compare", "1", "2", "--db", database()});
+    ASSERT_EQ(text.exitCode, 0) << text.err;
+    EXPECT_THAT(text.out, testing::HasSubstr("The settings of session 2 are not stored: Stepscope did not run it."));
+    EXPECT_THAT(text.out, testing::Not(testing::HasSubstr("grad-clip")));
+    EXPECT_THAT(text.out, testing::HasSubstr("the settings of one of them are not known"));
+    const Json all = Json::parse(cli({"compare", "1", "2", "--json", "--db", database()}).out);
+    EXPECT_EQ(all["sessions"][0]["settings_known"], true);
+    EXPECT_EQ(all["sessions"][1]["settings_known"], false);
+    EXPECT_TRUE(all["sessions"][0]["differing"].empty());
+    EXPECT_LE(all["comparability"]["score"], 5);
+}
+
 }  // namespace
 }  // namespace stepscope::test

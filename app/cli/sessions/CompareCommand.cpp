@@ -112,6 +112,7 @@ Json asJson(const Compared& compared) {
         const double perToken = median(run.steadyMsPerToken);
         sessions.push_back({{"session", run.session},
                             {"name", run.info ? run.info->name : ""},
+                            {"settings_known", hasSettings(run)},
                             {"differing", differing},
                             {"steps", run.ms.size()},
                             {"steps_that_count", run.steadyMs.size()},
@@ -168,7 +169,13 @@ std::string asText(const Compared& compared) {
     add(fmt::format("loss after {}", format::duration(TimeNs::fromSeconds(compared.commonSeconds))),
         [&](const StoredRun& run) { return format::significant(lossAtSeconds(run, compared.commonSeconds), 5); });
     std::string text = table.text();
-    if (compared.keys.empty()) text += "\nNo setting differs.\n";
+    std::string unknown;
+    for (const StoredRun& run : compared.runs)
+        if (!hasSettings(run)) unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", run.session);
+    if (!unknown.empty())
+        text += fmt::format("\nThe settings of session {} are not stored: Stepscope did not run it.\n", unknown);
+    else if (compared.keys.empty())
+        text += "\nNo setting differs.\n";
     if (!compared.comparability) return text;
     if (const std::string ratio = ratioSentence(compared.runs[0], compared.runs[1]); !ratio.empty()) text += "\n" + printable(ratio) + "\n";
     text += printable(sentenceOf(*compared.comparability)) + "\n";

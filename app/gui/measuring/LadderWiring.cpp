@@ -104,7 +104,11 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
     auto history = std::make_shared<StudyHistory>();
     const auto events = (*reader)->measurements(session);
     if (!events) return events.error();
-    for (const Event& event : *events) history->add(event);
+    std::vector<StudyRow> told;
+    for (const Event& event : *events) {
+        history->add(event);
+        if (const auto* row = std::get_if<StudyRow>(&event)) told.push_back(*row);
+    }
     const auto samples = (*reader)->samples(session, kMostSamplesMeanwhile);
     if (!samples) return samples.error();
     for (const DeviceSample& sample : *samples) history->add(sample);
@@ -125,6 +129,7 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
     stored.view.goesOn = stored.goesOn;
     stored.view.canUse = studyUsable(*history) && !stored.goesOn;
     stored.view.history = std::move(history);
+    stored.view.told = std::make_shared<const std::vector<StudyRow>>(std::move(told));
     return stored;
 }
 

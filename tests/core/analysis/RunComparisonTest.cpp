@@ -106,6 +106,10 @@ TEST(RunComparison, NamesTheKeysThatDifferWithAValueForEachRun) {
     ASSERT_NE(layers, keys.end());
     EXPECT_EQ(layers->values, (std::vector<std::string>{"4", "6", ""}));
     EXPECT_TRUE(differingKeys({runOf(), runOf()}).empty());
+    EXPECT_TRUE(differingKeys({runOf(), runOf({.info = none})}).empty()) << "it would differ in every one";
+    const Comparability foreign = comparabilityOf(runOf(), runOf({.info = none}));
+    EXPECT_LE(foreign.score, 5);
+    EXPECT_THAT(foreign.reasons.front(), HasSubstr("settings of one of them are not known"));
 }
 
 TEST(RunComparison, TheSameTwiceIsAsComparableAsWhatWasNotInterleavedCanBe) {

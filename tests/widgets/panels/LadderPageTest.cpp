@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QPushButton>
+#include <QTest>
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/events/Event.h"
@@ -10,6 +11,7 @@
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"
+#include "widgets/panels/ladder/StudyReplay.h"
 
 namespace stepscope {
 namespace {
@@ -257,6 +259,58 @@ TEST(LadderPage, OffersToGoOnForRowsThatHadNoTime) {
     ASSERT_NE(goOn, nullptr);
     EXPECT_TRUE(goOn->isEnabled());
     EXPECT_TRUE(goOn->toolTip().contains("minutes that are set above")) << goOn->toolTip().toStdString();
+}
+
+TEST(LadderPage, OneThatIsOverIsGoneThroughRowByRowAndNothingMoves) {
+    std::vector<StudyRow> told;
+    const auto tell = [&](std::int64_t number, const char* role, const char* state, const char* settings, double ratio) {
+        StudyRow row;
+        row.at = TimeNs::fromSeconds(10.0 * static_cast<double>(told.size() + 1));
+        row.row = number;
+        row.role = role;
+        row.state = state;
+        row.name = row.settings = settings;
+        row.ratio = row.total = ratio;
+        row.pairs = 3;
+        told.push_back(row);
+    };
+    tell(1, study::kCandidate, study::kRunning, "amp=bf16", 1.1);
+    tell(1, study::kCandidate, study::kRunning, "amp=bf16", 1.2);
+    tell(2, study::kCandidate, study::kRejected, "amp=fp16", 0.9);
+    tell(3, study::kFinal, study::kRunning, "amp=bf16", 1.15);
+    tell(3, study::kFinal, study::kChosen, "amp=bf16", 1.2);
+    auto history = std::make_shared<StudyHistory>();
+    StudyBegan began;
+    began.kind = "tune";
+    history->add(began);
+    for (const StudyRow& row : told) history->add(row);
+    LadderPage page;
+    page.resize(1000, 700);
+    LadderView view = viewOf(history);
+    view.live = true;
+    page.setView(view);
+    page.show();
+    EXPECT_FALSE(page.replay().isVisible()) << "it goes on, and nobody kept what was told";
+    view.live = false;
+    view.told = std::make_shared<const std::vector<StudyRow>>(told);
+    page.setView(view);
+    QCoreApplication::processEvents();
+    ASSERT_TRUE(page.replay().isVisible());
+    EXPECT_EQ(page.replay().place(), "00:50 of 00:50");
+    EXPECT_TRUE(page.answer().startsWith("Recommended")) << page.answer().toStdString();
+    const int rows = page.table().rowCount();
+    const QPoint bar = page.replay().mapTo(&page, QPoint());
+    for (int i = 0; i < 2; ++i) QTest::keyClick(page.replay().bar(), Qt::Key_Left);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(page.replay().place(), "00:30 of 00:50");
+    EXPECT_EQ(page.table().rowCount(), rows - 1) << "nothing was measured anew yet";
+    EXPECT_FALSE(page.answer().startsWith("Recommended")) << page.answer().toStdString();
+    EXPECT_EQ(page.replay().mapTo(&page, QPoint()), bar);
+    page.setView(view);  // the same again keeps its place
+    EXPECT_EQ(page.replay().place(), "00:30 of 00:50");
+    QTest::keyClick(page.replay().bar(), Qt::Key_End);
+    EXPECT_TRUE(page.answer().startsWith("Recommended"));
+    EXPECT_EQ(page.table().rowCount(), rows);
 }
 
 }  // namespace

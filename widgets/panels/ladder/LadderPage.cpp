@@ -26,6 +26,7 @@
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/ladder/LadderTable.h"
+#include "widgets/panels/ladder/StudyReplay.h"
 #include "widgets/style/Metrics.h"
 
 namespace stepscope {
@@ -150,6 +151,8 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     });
     m_progress = new ElidedLabel(Tone::Muted);
     m_progress->setAccessibleName("How far it is");
+    m_replay = new StudyReplay;
+    connect(m_replay, &StudyReplay::moved, this, &LadderPage::showRows);
     m_chart = new StudyChart;
     m_table = new LadderTable;
     auto* parts = new QSplitter(Qt::Vertical);
@@ -173,6 +176,7 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     layout->addWidget(m_beside);
     layout->addWidget(m_title);
     layout->addWidget(m_progress);
+    layout->addWidget(m_replay);
     layout->addWidget(m_earlier);
     layout->addWidget(parts, 1);
     layout->addWidget(buildActions());
@@ -412,20 +416,25 @@ void LadderPage::showButtons() {
 
 void LadderPage::setView(const LadderView& view) {
     m_view = view;
-    const StudyHistory& history = *view.history;
-    const bool search = history.began() && history.began()->kind != "ladder";
-    m_answer->setText(!view.failed.isEmpty() ? view.failed : studyAnswer(history, view.undecided()));
-    m_answer->setVisible(!m_answer->text().isEmpty());
-    m_beside->setText(studyBeside(history));
-    m_beside->setVisible(!m_beside->text().isEmpty());
+    m_replay->setStudy(view.history, view.told, view.undecided());
     showEarlier();
     m_title->setText(view.source.isEmpty() ? view.title : view.title + ", " + view.source);
     m_title->setVisible(!m_title->text().isEmpty());
-    QString progress = view.doing;
-    if (view.live) {
+    showRows();
+    showButtons();
+}
+
+// What is known, or was at the place to which the replay was drawn.
+void LadderPage::showRows() {
+    const StudyHistory& history = m_replay->history();
+    const bool search = history.began() && history.began()->kind != "ladder", over = m_view.undecided() && m_replay->atEnd();
+    m_answer->setText(!m_view.failed.isEmpty() && m_replay->atEnd() ? m_view.failed : studyAnswer(history, over));
+    m_beside->setText(studyBeside(history));
+    QString progress = m_view.doing;
+    if (m_view.live) {
         const auto count = [&](const char* state) { return static_cast<qlonglong>(std::ranges::count(history.rows(), state, &StudyRow::state)); };
-        const QString time = QString::fromStdString(format::duration(TimeNs::fromSeconds(std::max(0.0, view.elapsed))));
-        if (view.stopping)
+        const QString time = QString::fromStdString(format::duration(TimeNs::fromSeconds(std::max(0.0, m_view.elapsed))));
+        if (m_view.stopping)
             progress = "stopping";
         else if (history.began() && search)
             progress = QString("%1 · %2 racing, %3 rejected").arg(time).arg(count(study::kRunning)).arg(count(study::kRejected));
@@ -434,14 +443,15 @@ void LadderPage::setView(const LadderView& view) {
                 QString("%1 · %2 of %3 measured").arg(time).arg(std::max<qlonglong>(0, count(study::kMeasured) - 1)).arg(history.began()->legs);
     }
     m_progress->setText(progress);
-    m_progress->setVisible(!progress.isEmpty());
-    m_chart->setBars(barsOf(history, view.undecided()),
-                     !history.began() ? QString()
-                     : search         ? QString("time of the present settings ÷ time of these, per token: right of ×1 is faster")
-                                      : QString("times as fast as the bottom; below it, what is lost without a rung, as times as fast"));
+    // Before its end a line may be empty that is not at its end: nothing moves under the pointer that draws the bar.
+    if (m_replay->atEnd())
+        for (QLabel* line : {m_answer, m_beside, m_progress}) line->setVisible(!line->text().isEmpty());
+    m_chart->setBars(barsOf(history, over), !history.began() ? QString()
+                                            : search
+                                                ? QString("time of the present settings ÷ time of these, per token: right of ×1 is faster")
+                                                : QString("times as fast as the bottom; below it, what is lost without a rung, as times as fast"));
     m_table->setVisible(history.began().has_value());
-    m_table->setHistory(history, view.undecided());
-    showButtons();
+    m_table->setHistory(history, over);
 }
 
 // One line, so that the chart keeps its room; the tooltip has the others.

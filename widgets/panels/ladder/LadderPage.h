@@ -17,6 +17,7 @@ class ElidedLabel;
 class LadderTable;
 class NumberEdit;
 class StudyChart;
+class StudyReplay;
 class TitleButton;
 
 class LadderPage : public QWidget {
@@ -36,6 +37,7 @@ public:
 
     LadderTable& table() { return *m_table; }
     StudyChart& chart() { return *m_chart; }
+    StudyReplay& replay() { return *m_replay; }  // of one that is over: what was known then
     QString answer() const;
     QString progress() const;
     QString forecast() const;
@@ -58,6 +60,7 @@ private:
     QWidget* buildMore();
     QWidget* buildActions();
     void showButtons();
+    void showRows();
     void showEarlier();
     double numberOf(std::size_t place) const;  // of m_numbers
 
@@ -81,6 +84,7 @@ private:
     QCheckBox* m_more;
     TitleButton *m_guide, *m_earlier;
     ElidedLabel *m_forecast, *m_title, *m_answer, *m_beside, *m_progress;
+    StudyReplay* m_replay;
     StudyChart* m_chart;
     LadderTable* m_table;
 };

@@ -24,6 +24,7 @@ enum class LadderBusy { NoEngine, Training, Measuring, Taken, Free };
 
 struct LadderView {
     std::shared_ptr<const StudyHistory> history;
+    std::shared_ptr<const std::vector<StudyRow>> told{};  // of a stored one: every state of its rows, in the order of time
     QString title, source, doing;
     bool live = false, stopping = false;
     bool goesOn = false;                                 // another program measures it
