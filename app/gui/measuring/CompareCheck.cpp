@@ -19,6 +19,13 @@ namespace {
 constexpr std::size_t kMostEarlier = 10;
 constexpr std::int64_t kStepsBeyond = 1'000'000;  // of a checkpoint's step; no experiment makes as many
 
+const char* kSameValue = "Both sides have the same value here: choose another one, or tick “This machine beside itself”.";
+
+// The engine's sentences name the option of the command line; here it is a box.
+QString inTheWindow(const std::string& sentence) {
+    return asText(sentence).replace("--aa", "“This machine beside itself”");
+}
+
 // Why a side with this one difference cannot be had here; empty = it can.
 std::string problemOf(const Workbench& workbench, const SwitchCatalogue& catalogue, RunConfig config, const std::string& key, const std::string& text,
                       bool complete) {
@@ -37,10 +44,10 @@ std::string problemOf(const Workbench& workbench, const SwitchCatalogue& catalog
     for (const bool ofA : {true, false})
         if (const std::string why = problemOf(workbench, catalogue, settings, row.key, ofA ? row.a : row.b, complete); !why.empty())
             return std::string(ofA ? "A: " : "B: ") + why;
-    if (row.a == row.b) return "Both sides have the same value here.";
+    if (row.a == row.b) return kSameValue;
     RunConfig a = settings, b = settings;
     if (!setKey(a, catalogue, row.key, row.a) || !setKey(b, catalogue, row.key, row.b)) return "";
-    if (differingKeys(a, b).empty()) return "Both sides have the same value here.";
+    if (differingKeys(a, b).empty()) return kSameValue;
     return whyNotComparable(a, b, false);
 }
 
@@ -104,7 +111,7 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
                 check.rows[i] = QString("Difference %1 is of the same switch or setting.").arg(first + 1);
                 continue;
             }
-            check.rows[i] = asText(problemOf(workbench, catalogue, settings, row, base.ok()));
+            check.rows[i] = inTheWindow(problemOf(workbench, catalogue, settings, row, base.ok()));
             (void)setKey(a, catalogue, row.key, row.a);
             (void)setKey(b, catalogue, row.key, row.b);
         }
@@ -114,8 +121,8 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
         if (!*side && check.problem.isEmpty())
             check.problem = QString("%1: %2").arg(question.same ? "These settings" : side == &wholeA ? "A" : "B", asText(side->error().sentence));
     if (!check.problem.isEmpty()) return checked;
-    check.problem = asText(whyNotComparable(*wholeA, *wholeB, question.same));
-    if (check.problem.isEmpty() && !question.same) check.problem = asText(workbench.whyNothingDiffers(*wholeA, *wholeB));
+    check.problem = inTheWindow(whyNotComparable(*wholeA, *wholeB, question.same));
+    if (check.problem.isEmpty() && !question.same) check.problem = inTheWindow(workbench.whyNothingDiffers(*wholeA, *wholeB));
     if (!check.problem.isEmpty()) return checked;
     ExperimentRequest request;
     request.a = std::move(*wholeA);

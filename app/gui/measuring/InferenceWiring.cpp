@@ -122,7 +122,7 @@ void InferenceWiring::showSource() {
                               false);
     }
     if (m_runs.busy())
-        return page.setSource(false, "A run or an experiment goes on; this waits for its end. Times beside it would mean nothing.", file);
+        return page.setSource(false, "A run or an experiment goes on; stop it first, or wait for its end. Times beside it would mean nothing.", file);
     if (file) return page.setSource(true, "The weights in " + m_chosen, true);
     if (m_source.session > 0) {
         const bool ready = !m_source.path.empty();

@@ -5,6 +5,8 @@
 #include <QFileDialog>
 #include <QTabWidget>
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "app/gui/Stage.h"
@@ -225,21 +227,25 @@ void LadderWiring::look() {
     const std::uint64_t number = m_newest;
     if (question.search) {
         const double minutes = question.minutes > 0 ? question.minutes : 5;
-        const bool problem = minutes * 60 < kShortestTune;
+        if (minutes * 60 < kShortestTune)
+            return m_page.setForecast(QString("A search takes at least %1 s: give it %2 min or more.")
+                                          .arg(kShortestTune)
+                                          .arg(std::ceil(kShortestTune / 60 * 10) / 10),  // the field has one digit behind the point
+                                      true);
         const QString said = QString(
                                  "All values of all switches that compute the same race beside the settings at the left, %1 min; the last fifth "
                                  "measures what won anew.")
                                  .arg(minutes, 0, 'g', 3);
-        m_page.setForecast(said, problem);
-        m_thread.post([this, number, said, problem, request = searchOf(question, settings), workbench = m_runs.workbench()]() mutable {
+        m_page.setForecast(said, false);
+        m_thread.post([this, number, said, request = searchOf(question, settings), workbench = m_runs.workbench()]() mutable {
             if (number != m_newest) return;
             auto complete = workbench->complete(request.config);
             if (!complete) return;  // it is said when it is measured
             request.config = std::move(*complete);
             const QString before = askedBefore(earlierRows(request.database, tuneQuestion(request, workbench->machine()), 0));
             if (before.isEmpty()) return;
-            answer(this, [this, number, said, problem, before] {
-                if (number == m_newest) m_page.setForecast(said + before, problem);
+            answer(this, [this, number, said, before] {
+                if (number == m_newest) m_page.setForecast(said + before, false);
             });
         });
         return;
@@ -321,14 +327,21 @@ void LadderWiring::resume() {
     if (m_runs.busy() || m_runs.workbench() == nullptr || m_stored == 0) return;
     const std::int64_t session = m_stored;
     // Rows that had no time are measured in the time that is set now; what was stopped keeps its own.
-    const double larger = waitsForBudget(*m_storedView.history) ? m_page.question().minutes * 60 : 0;
+    std::optional<double> anew;
+    if (waitsForBudget(*m_storedView.history)) {
+        const LadderQuestion question = m_page.question();
+        // No minutes are what the field says of them: as many as a ladder needs, or those of a search that is chosen above.
+        anew = question.minutes > 0 ? std::clamp(question.minutes * 60, kShortestBudget, kLongestBudget)
+               : question.search    ? TuneRequest{}.budgetSeconds
+                                    : 0.0;
+    }
     begin();
     m_runs.study(
-        [session, larger, database = m_reader.database()](Workbench& workbench, EventSink& sink) -> Result<std::unique_ptr<Run>> {
+        [session, anew, database = m_reader.database()](Workbench& workbench, EventSink& sink) -> Result<std::unique_ptr<Run>> {
             auto request = resumedLadder(database, session, workbench.machine());
             if (!request) return request.error();
             request->database = database;
-            if (larger > 0) request->budgetSeconds = std::clamp(larger, kShortestBudget, kLongestBudget);
+            if (anew) request->budgetSeconds = *anew;
             return workbench.startLadder(std::move(*request), sink);
         },
         m_feed);

@@ -84,11 +84,11 @@ struct Played {
     std::vector<Race::Rejected> rejected;
 };
 
-Played play(const World& arms, const Weather& weather, std::uint64_t seed, double budget, double slow = 0) {
+Played play(const World& arms, const Weather& weather, std::uint64_t seed, double budget, double slowSeconds = 0) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
     std::uniform_real_distribution<double> uniform;
-    Race race({.seed = seed, .budgetSeconds = budget, .slowSeconds = slow}, arms.knobs, [&](const RaceChoice& choice) {
+    Race race({.seed = seed, .budgetSeconds = budget, .slowSeconds = slowSeconds}, arms.knobs, [&](const RaceChoice& choice) {
         std::string identity;
         for (const std::size_t value : choice) identity += std::to_string(value);
         return RaceVerdict{arms.can(choice) ? "" : "This machine cannot.", identity};

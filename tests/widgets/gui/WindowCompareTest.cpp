@@ -356,7 +356,7 @@ TEST_F(WindowCompareTest, MistakesAreSaidBesideTheRowBeforeAnythingIsMeasured) {
     EXPECT_TRUE(mistakeSaid("batch-size")) << form().rows()[0]->problem().toStdString();
     EXPECT_FALSE(form().canMeasure());
     choose("amp", "bf16", "bf16");
-    EXPECT_TRUE(mistakeSaid("same value"));
+    EXPECT_TRUE(mistakeSaid("same value here: choose another one, or tick “This machine beside itself”"));
     choose("device", "cpu", "cpu");
     EXPECT_TRUE(mistakeSaid("same value"));
     choose("tokenizer", "byte", "gpt2");
@@ -487,6 +487,11 @@ TEST_F(WindowCompareTest, ThePageIsReachedByItsKeyAndTheGuideByItsLink) {
     window().livePage().setFocus();
     key(Qt::Key_4);
     EXPECT_EQ(window().pages().currentWidget(), &page());
+}
+
+TEST_F(WindowCompareTest, SidesThatRunAlikeAreToldOfTheBoxAndNotOfAnOption) {
+    openPage({.alike = "A and B run alike here. --aa measures one beside itself."});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return form().said().contains("here. “This machine beside itself” measures"); }, 5000));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "sessions/record/Recorder.h"
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/inference/InferencePage.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"
 #include "widgets/panels/sessions/SessionsModel.h"
@@ -45,6 +46,42 @@ protected:
     void measure() {
         QTest::mouseClick(button("Measure"), Qt::LeftButton);
         ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 8000));
+    }
+    // Shows session 2, a ladder as it is stored whose rungs took all of its time. budgetSeconds: that it had; 0: none was given.
+    void openWithoutTime(const QString& file, double budgetSeconds) {
+        ask({.search = false, .ladder = file.toStdString(), .minutes = 1, .delta = 0.02, .seed = 5});
+        measure();
+        ASSERT_TRUE(idle());
+        ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000));
+        EXPECT_FALSE(button("Go on")->isVisible()) << "all of it was measured";
+        {
+            auto reader = SessionReader::open(options.database.toStdString()).value();
+            auto events = reader->measurements(1).value();
+            auto info = reader->info(1).value();
+            auto recorder = Recorder::open({.path = options.database.toStdString()}, info).value();
+            for (Event& event : events) {
+                if (auto* began = std::get_if<StudyBegan>(&event)) {
+                    EXPECT_EQ(began->seed, 5) << "as it was set on the page";
+                    EXPECT_DOUBLE_EQ(began->delta, 0.02);
+                    began->budgetSeconds = budgetSeconds;
+                }
+                if (auto* row = std::get_if<StudyRow>(&event); row != nullptr && row->role == study::kWithout) {
+                    row->state = study::kSkipped;
+                    row->why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it.";
+                    row->waits = true;
+                }
+                recorder->publish(event);
+            }
+            recorder->publish(StateChanged{{}, 0, RunState::Finished, {}});
+            ASSERT_TRUE(recorder->finish());
+        }
+        place.reset();
+        open();
+        window().pages().setCurrentWidget(&page());
+        ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 2; }, 8000));
+        Q_EMIT window().sessions().replayRequested(2);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return button("Go on")->isVisible() && button("Go on")->isEnabled(); }, 8000));
+        EXPECT_TRUE(page().earlier().startsWith("Asked once before here, in session 1")) << page().earlier().toStdString();
     }
 };
 
@@ -114,6 +151,7 @@ TEST_F(WindowLadderTest, StopKeepsWhatIsKnownAndGoOnMeasuresTheRest) {
     ask({.search = false, .ladder = write("- amp=bf16\n- zero-grad=zero\n").toStdString(), .minutes = 1});
     measure();
     ASSERT_TRUE(QTest::qWaitFor([&] { return page().table().cell("amp=bf16", "× below").startsWith("×"); }, 10'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().inferencePage().source().contains("stop it first, or wait for its end"); }, 5000));
     QTest::mouseClick(button("Stop"), Qt::LeftButton);
     ASSERT_TRUE(idle());
     ASSERT_TRUE(QTest::qWaitFor([&] { return button("Go on")->isVisible() && button("Go on")->isEnabled(); }, 8000));
@@ -158,45 +196,16 @@ TEST_F(WindowLadderTest, SaysWhatIsWrongWithAFileBeforeAnythingIsMeasured) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("line 2") && page().forecast().contains("colour"); }, 8000))
         << page().forecast().toStdString();
     EXPECT_FALSE(button("Measure")->isEnabled());
+    page().setFile(write("- amp=bf16\n"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return button("Measure")->isEnabled(); }, 8000))
+        << "mended and chosen again: " << page().forecast().toStdString();
 }
 
 TEST_F(WindowLadderTest, AFinishedLadderWhoseRowsHadNoTimeGoesOnWithTheMinutesThatAreSet) {
-    // As it is stored by a ladder without a budget whose rungs took all of its time.
     openPage();
     const QString file = write("- amp=bf16\n- zero-grad=zero\n");
-    ask({.search = false, .ladder = file.toStdString(), .minutes = 1, .delta = 0.02, .seed = 5});
-    measure();
-    ASSERT_TRUE(idle());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000));
-    EXPECT_FALSE(button("Go on")->isVisible()) << "all of it was measured";
-    {
-        auto reader = SessionReader::open(options.database.toStdString()).value();
-        auto events = reader->measurements(1).value();
-        auto info = reader->info(1).value();
-        auto recorder = Recorder::open({.path = options.database.toStdString()}, info).value();
-        for (Event& event : events) {
-            if (auto* began = std::get_if<StudyBegan>(&event)) {
-                EXPECT_EQ(began->seed, 5) << "as it was set on the page";
-                EXPECT_DOUBLE_EQ(began->delta, 0.02);
-                began->budgetSeconds = 0;
-            }
-            if (auto* row = std::get_if<StudyRow>(&event); row != nullptr && row->role == study::kWithout) {
-                row->state = study::kSkipped;
-                row->why = "Not measured: the 290 s of this ladder were spent on its rungs. A larger budget measures it.";
-                row->waits = true;
-            }
-            recorder->publish(event);
-        }
-        recorder->publish(StateChanged{{}, 0, RunState::Finished, {}});
-        ASSERT_TRUE(recorder->finish());
-    }
-    place.reset();
-    open();
-    window().pages().setCurrentWidget(&page());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 2; }, 8000));
-    Q_EMIT window().sessions().replayRequested(2);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return button("Go on")->isVisible() && button("Go on")->isEnabled(); }, 8000));
-    EXPECT_TRUE(page().earlier().startsWith("Asked once before here, in session 1")) << page().earlier().toStdString();
+    openWithoutTime(file, 0);
+    if (HasFatalFailure()) return;
     page().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 2});
     QTest::mouseClick(button("Go on"), Qt::LeftButton);
     ASSERT_TRUE(QTest::qWaitFor([&] { return stored().size() == 3; }, 8000));
@@ -226,6 +235,34 @@ TEST_F(WindowLadderTest, ASearchSaysWhatTheSameQuestionCameToBefore) {
     ASSERT_TRUE(idle());
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().earlier().startsWith("Asked once before here, in session 1"); }, 5000))
         << page().earlier().toStdString();
+}
+
+TEST_F(WindowLadderTest, GoOnWithoutMinutesTakesAsLongAsItNeedsAndNotTheBudgetThatWasTooSmall) {
+    openPage();
+    const QString file = write("- amp=bf16\n- zero-grad=zero\n");
+    openWithoutTime(file, 60);
+    if (HasFatalFailure()) return;
+    page().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 0});
+    QTest::mouseClick(button("Go on"), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return stored().size() == 3; }, 8000));
+    ASSERT_TRUE(idle());
+    const auto reader = SessionReader::open(options.database.toStdString()).value();
+    const auto events = reader->measurements(3).value();
+    int begun = 0;
+    for (const Event& event : events)
+        if (const auto* began = std::get_if<StudyBegan>(&event)) {
+            EXPECT_DOUBLE_EQ(began->budgetSeconds, 0);
+            ++begun;
+        }
+    EXPECT_EQ(begun, 1);
+}
+
+TEST_F(WindowLadderTest, ASearchThatHasTooFewMinutesSaysHowManyItTakes) {
+    openPage();
+    ask({.search = true, .minutes = 0.4});
+    page().setQuestion({.search = true, .minutes = 0.3});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("0.4 min or more"); }, 8000)) << page().forecast().toStdString();
+    EXPECT_FALSE(button("Measure")->isEnabled());
 }
 
 }  // namespace

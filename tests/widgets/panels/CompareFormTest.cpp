@@ -220,5 +220,16 @@ TEST_F(CompareFormTest, EveryFieldHasANameAndCanBeReachedByTab) {
     }
 }
 
+TEST_F(CompareFormTest, TheLeastMinutesAreANumberThatCanBeTyped) {
+    type("Minutes", "0");
+    EXPECT_TRUE(said().contains("from 0.08 to 1440")) << said().toStdString();
+    CompareQuestion shortest = form.question();
+    shortest.budgetSeconds = 5;  // as the command line takes it, and as it is stored
+    form.setQuestion(shortest);
+    EXPECT_EQ(said(), "");
+    type("Minutes", "0.08");
+    EXPECT_EQ(form.question().budgetSeconds, 5) << "what the engine takes at least";
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QPushButton>
 #include <QTest>
 
@@ -311,6 +312,38 @@ TEST(LadderPage, OneThatIsOverIsGoneThroughRowByRowAndNothingMoves) {
     QTest::keyClick(page.replay().bar(), Qt::Key_End);
     EXPECT_TRUE(page.answer().startsWith("Recommended"));
     EXPECT_EQ(page.table().rowCount(), rows);
+}
+
+TEST(LadderPage, AGreyMeasureHasItsReasonInSight) {
+    LadderPage page;
+    QPushButton* measure = ladderPageButton(page, "Measure");
+    EXPECT_TRUE(page.forecast().contains("still being looked at")) << "the engine starts: " << page.forecast().toStdString();
+    page.setBusy(LadderBusy::Free);
+    page.setForecast("A search takes at least 20 s: give it 0.4 min or more.", true);
+    EXPECT_FALSE(measure->isEnabled());
+    EXPECT_EQ(measure->toolTip(), page.forecast()) << "nothing begins";
+    page.setForecast("All values race.", false);
+    EXPECT_EQ(measure->toolTip(), "Begins");
+    page.setBusy(LadderBusy::Measuring);  // on another page
+    EXPECT_FALSE(measure->isEnabled());
+    EXPECT_TRUE(page.forecast().startsWith("Something is being measured")) << page.forecast().toStdString();
+    LadderView own = viewOf(raceOf());
+    own.live = true;
+    page.setView(own);
+    EXPECT_EQ(page.forecast(), "All values race.") << "how far it is stands below";
+}
+
+TEST(LadderPage, FilesOfOneNameInTwoFoldersAreToldApart) {
+    LadderPage page;
+    page.setFile("/old/mine.yaml");
+    page.setFile("/new/mine.yaml");
+    page.setFile("/old/mine.yaml");
+    EXPECT_EQ(page.question().ladder, "/old/mine.yaml");
+    const auto* what = page.findChild<QComboBox*>();
+    ASSERT_NE(what, nullptr);
+    ASSERT_EQ(what->count(), 3) << "with the search";
+    EXPECT_EQ(what->itemText(1), "Ladder of mine.yaml");
+    EXPECT_EQ(what->itemText(2), "Ladder of mine.yaml in new");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QDir>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStyleOption>
@@ -16,6 +17,7 @@
 #include "widgets/panels/FoldSection.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/diagnose/DiagnosePage.h"
 #include "widgets/panels/guide/ShortcutsOverlay.h"
 #include "widgets/panels/run/HintStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
@@ -191,6 +193,17 @@ TEST(FlowLayout, BeginsARowWhereTheNextHasNoRoom) {
     EXPECT_EQ(rows(250), 2u);
     EXPECT_EQ(rows(110), 3u);
     EXPECT_EQ(flow->minimumSize().width(), 100) << "of the widest alone";
+}
+
+TEST(DiagnosePageParts, GreyButtonsHaveTheirReasonInSight) {
+    DiagnosePage page;
+    page.setBusy(DiagnoseBusy::NoEngine);
+    EXPECT_FALSE(page.lookButton()->isEnabled());
+    EXPECT_EQ(page.state(), "The engine is starting.");
+    page.setBusy(DiagnoseBusy::Training);
+    EXPECT_TRUE(page.state().contains("stop it first, or wait for its end")) << "no look waits by itself: " << page.state().toStdString();
+    page.setBusy(DiagnoseBusy::Free);
+    EXPECT_TRUE(page.state().contains("nothing is recorded")) << page.state().toStdString();
 }
 
 }  // namespace

@@ -22,8 +22,8 @@
 namespace stepscope {
 namespace {
 
-// The bounds are those of ExperimentRequest (app/workbench/Workbench.h).
-constexpr double kLeastMinutes = 5.0 / 60, kMostMinutes = 1440, kLeastPercent = 0.05, kMostPercent = 50;
+// The bounds are those of ExperimentRequest (app/workbench/Workbench.h); of the least minutes, five seconds, as a number that a person can type.
+constexpr double kLeastSeconds = 5, kLeastMinutes = 0.08, kMostMinutes = 1440, kLeastPercent = 0.05, kMostPercent = 50;
 
 const char* kWhat =
     "Each side gets a program and a model of its own, made alike, and the two take turns: a coin decides who begins each pair of turns, so what "
@@ -293,7 +293,7 @@ CompareQuestion CompareForm::question() const {
         const std::int64_t* whole = parsed ? std::get_if<std::int64_t>(&*parsed) : nullptr;
         values[i] = real != nullptr ? *real : whole != nullptr ? static_cast<double>(*whole) : m_numbers[i].good;
     }
-    asked.budgetSeconds = values[0] * 60;
+    asked.budgetSeconds = std::max(values[0] * 60, kLeastSeconds);  // the least minutes are rounded
     asked.delta = values[1] / 100;
     asked.seed = static_cast<std::int64_t>(values[2]);
     asked.lossSeconds = values[3];

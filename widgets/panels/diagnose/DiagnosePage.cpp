@@ -178,7 +178,7 @@ void DiagnosePage::showState() {
     for (QPushButton* button : {m_look, m_batch}) button->setEnabled(free && m_elsewhere.isEmpty());
     m_stop->setEnabled(m_busy == DiagnoseBusy::Looking);
     m_look->setText(m_view.stage == Stage::Empty ? "Look" : "Look again");
-    const QString whyNot = m_busy == DiagnoseBusy::Training   ? QString("A run or an experiment goes on; this waits for its end.")
+    const QString whyNot = m_busy == DiagnoseBusy::Training   ? QString("A run or an experiment goes on; stop it first, or wait for its end.")
                            : m_busy == DiagnoseBusy::NoEngine ? QString("The engine is starting.")
                                                               : QString("Something is being measured.");
     for (AdviceCard* card : m_cards)
@@ -187,6 +187,7 @@ void DiagnosePage::showState() {
     m_useRate->setEnabled(free && !m_view.rate.isEmpty());
     m_state->setTone(m_view.stage == Stage::Failed ? Tone::Error : m_view.stale ? Tone::Warning : Tone::Muted);
     m_state->setText(!m_elsewhere.isEmpty()             ? m_elsewhere
+                     : m_busy == DiagnoseBusy::NoEngine ? whyNot
                      : m_busy == DiagnoseBusy::Training ? whyNot + " Times beside it would mean nothing."
                      : m_busy == DiagnoseBusy::Looking  ? m_view.doing
                      : m_view.stage == Stage::Failed    ? m_view.doing

@@ -2,6 +2,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QDoubleSpinBox>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -33,6 +34,7 @@ namespace stepscope {
 namespace {
 
 const char* kLadderWaits = "A run is in progress; stop it first, or wait for its end";
+const char* kOtherMeasured = "Something is being measured; stop it first, or wait for its end";
 constexpr int kLeastChart = 110;  // of its height that is in view
 // The bounds are those of the command line.
 constexpr double kLeastEqual = 0.05, kMostEqual = 50, kLeastGigabytes = 0.01, kMostGigabytes = 1e6;
@@ -304,8 +306,16 @@ void LadderPage::setLadders(const std::vector<std::string>& names) {
 void LadderPage::setFile(const QString& path) {
     int at = m_what->findData(path);
     if (at < 0) {
-        m_what->addItem("Ladder of " + QFileInfo(path).fileName(), path);
+        const QFileInfo file(path);
+        QString name = "Ladder of " + file.fileName();
+        if (m_what->findText(name) >= 0) name += " in " + file.dir().dirName();  // the tooltip has all of it
+        m_what->addItem(name, path);
         at = m_what->count() - 1;
+        m_what->setItemData(at, "<p>" + path.toHtmlEscaped() + "</p>", Qt::ToolTipRole);
+    }
+    if (at == m_what->currentIndex()) {
+        Q_EMIT edited();  // chosen again: it may say something else by now
+        return;
     }
     m_what->setCurrentIndex(at);
 }
@@ -391,13 +401,17 @@ void LadderPage::showButtons() {
     // In sight as on the pages Compare and Diagnose: a button that is grey says nothing by itself.
     const QString waits = m_busy == LadderBusy::Training ? QString(kLadderWaits) + ". Times beside it would mean nothing."
                           : m_busy == LadderBusy::Taken  ? m_why
-                                                         : QString();
+                          // What this page measures itself is told below.
+                          : m_busy == LadderBusy::Measuring && !m_view.live ? QString(kOtherMeasured) + "."
+                          : m_busy == LadderBusy::NoEngine && number.isEmpty() && m_foretold.isEmpty()
+                              ? QString("This machine is still being looked at…")
+                              : QString();
     m_forecast->setTone(problem && waits.isEmpty() ? Tone::Warning : Tone::Muted);
     m_forecast->setText(!waits.isEmpty() ? waits : number.isEmpty() ? m_foretold : number);
-    m_measure->setToolTip(free                              ? "Begins"
+    m_measure->setToolTip(free                              ? (problem ? m_forecast->text() : QString("Begins"))
                           : m_busy == LadderBusy::Training  ? kLadderWaits
                           : m_busy == LadderBusy::Taken     ? m_why
-                          : m_busy == LadderBusy::Measuring ? "Something is being measured; stop it first, or wait for its end"
+                          : m_busy == LadderBusy::Measuring ? kOtherMeasured
                                                             : "The engine is not ready yet");
     m_stop->setEnabled(m_view.live && !m_view.stopping);
     m_resume->setVisible(m_view.resumable);

@@ -117,7 +117,7 @@ public:
         return engine;
     }
 
-    std::string whyNothingDiffers(const RunConfig&, const RunConfig&) const override { return {}; }
+    std::string whyNothingDiffers(const RunConfig&, const RunConfig&) const override { return m_alike; }
     Result<LadderForecast> forecast(LadderRequest request) const override {
         if (auto good = checkLadder(request.ladder, request.config, fakeCatalogue(request.config)); !good) return good.error();
         const LadderEngine engine = const_cast<FakeWorkbench*>(this)->ladderEngine(request);
@@ -168,6 +168,7 @@ public:
 
 private:
     Machine m_machine;
+    const std::string m_alike = g_experiment.alike;  // asked from another thread than the one that sets it
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct FakeExperimentPlan {
     std::string outcome = "faster", reason, why;
     std::string refusal;  // instead of beginning
     std::string failure;  // while it is prepared
+    std::string alike;    // what is said of both sides before anything is measured; empty: they differ
 };
 void setFakeExperiment(const FakeExperimentPlan& plan);
 // Whether one of them was asked for verdicts, a whole configuration, a prediction or a run from the thread that calls this.
