@@ -402,7 +402,8 @@ TEST(Course, SaysHowMuchOfTheProcessorsTheHostTookFromEachArmWhereThatLeavesItOp
     }
     EXPECT_NEAR(course.stealMeanwhile(Arm::A), 2, 1e-9);
     EXPECT_NEAR(course.stealMeanwhile(Arm::B), 8, 1e-9);
-    EXPECT_THAT(judgementOf(course, true).why, ::testing::HasSubstr("2.0 % of the processors' time to somebody else during the blocks of A and 8.0 %"));
+    EXPECT_THAT(judgementOf(course, true).why,
+                ::testing::HasSubstr("2.0 % of the processors' time to somebody else during the blocks of A and 8.0 %"));
     EXPECT_TRUE(std::isnan(Course({.budgetSeconds = 100}).stealMeanwhile(Arm::A))) << "nobody looked";
 }
 
