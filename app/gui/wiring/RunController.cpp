@@ -91,20 +91,22 @@ void RunController::start(RunRequest request) {
 }
 
 void RunController::measure(ExperimentRequest request, EventSink& sink) {
-    carryOut([wanted = std::move(request)](Workbench& workbench, EventSink& into) { return workbench.startExperiment(wanted, into); }, sink,
-             &RunController::measureFailed, &RunController::measured);
+    carryOut(
+        "Compare", [wanted = std::move(request)](Workbench& workbench, EventSink& into) { return workbench.startExperiment(wanted, into); }, sink,
+        &RunController::measureFailed, &RunController::measured);
 }
 
 void RunController::study(StudyStart start, EventSink& sink) {
-    carryOut(std::move(start), sink, &RunController::studyFailed, &RunController::studied);
+    carryOut("Ladder", std::move(start), sink, &RunController::studyFailed, &RunController::studied);
 }
 
-void RunController::carryOut(StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&),
+void RunController::carryOut(const QString& page, StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&),
                              void (RunController::*done)(const RunSummary&)) {
     if (busy() || m_workbench == nullptr) return;
     if (const QString why = m_elsewhere ? whyNotMeasured() : m_taken; !why.isEmpty()) return Q_EMIT(this->*failed)(why);
     m_stopWhenStarted = false;
     m_measuring = true;
+    m_measuredOn = page;
     m_early.clear();
     setPhase(Phase::Starting);
     m_thread.post([this, workbench = m_workbench, start = std::move(start), &sink, failed, done] {

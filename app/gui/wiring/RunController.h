@@ -44,6 +44,8 @@ public:
     bool busy() const { return m_phase != Phase::None; }
     bool measuring() const { return busy() && m_measuring; }  // an experiment keeps it busy,
     bool training() const { return busy() && !m_measuring; }  //   or a run
+    // The page that shows what is measured, by its name; of the newest where nothing is.
+    const QString& measuredOn() const { return m_measuredOn; }
     // Something that is neither has the processors: why no run and no experiment can begin, a sentence; empty: nothing has.
     void setTaken(const QString& why);
     const QString& taken() const { return m_taken; }
@@ -81,7 +83,8 @@ Q_SIGNALS:
 
 private:
     void setPhase(Phase phase);
-    void carryOut(StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&), void (RunController::*done)(const RunSummary&));
+    void carryOut(const QString& page, StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&),
+                  void (RunController::*done)(const RunSummary&));
     void becomeLive(std::shared_ptr<Run> run);
 
     LiveFeed& m_feed;
@@ -92,7 +95,7 @@ private:
     RunRequest m_request;
     std::vector<Command> m_early;  // for the run that is being started
     Phase m_phase = Phase::None;
-    QString m_taken;
+    QString m_taken, m_measuredOn;
     bool m_stopWhenStarted = false, m_measuring = false;
     std::atomic<bool> m_leaving = false;
     BackThread m_thread;  // last: joined first

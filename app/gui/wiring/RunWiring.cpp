@@ -285,6 +285,7 @@ void RunWiring::showReading() {
     reading.heldUp = m_heldUp;
     reading.taken = m_runs.taken();
     reading.measuring = m_runs.measuring();
+    reading.measuredOn = m_runs.measuredOn();
     if (reading.measuring && !reading.replay) reading.state = RunState::Running;
     reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
     // Of an experiment its page tells; a run that was not started has none, and those of the one before it are not its own; what was sampled in a run

@@ -37,7 +37,7 @@ TEST_F(CompareTest, AsksTwoConfigurationsAndAnswersWithVerdictIntervalAndFloor) 
     EXPECT_TRUE(result().verdict().contains("slower") && result().verdict().contains('[')) << result().verdict().toStdString();
     EXPECT_GE(result().chart()->pairs().size(), 8u);
     EXPECT_TRUE(result().basis().contains("time of A ÷ time of B 0.")) << result().basis().toStdString();
-    EXPECT_TRUE(result().basis().contains("a side beside itself: ")) << result().basis().toStdString();
+    EXPECT_TRUE(result().basis().contains("floor, a side beside itself: ")) << result().basis().toStdString();
     EXPECT_TRUE(QTest::qWaitFor([&] { return place->window().sessions().model().rowCount() == 2; }, 10'000)) << "it is kept beside the run";
     if (const QString pictures = qEnvironmentVariable("STEPSCOPE_PICTURES"); !pictures.isEmpty()) {
         QTest::qWait(200);

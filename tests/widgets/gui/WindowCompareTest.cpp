@@ -75,6 +75,7 @@ protected:
         ASSERT_TRUE(askable());
         QTest::mouseClick(form().measureButton(), Qt::LeftButton);
         ASSERT_TRUE(place->runs().measuring());
+        EXPECT_EQ(place->runs().measuredOn(), "Compare");
     }
     bool says(const QString& verdict) {
         return QTest::qWaitFor([&] { return result().verdict().startsWith(verdict); }, 15'000);

@@ -13,6 +13,7 @@
 #include "widgets/panels/inference/InferencePage.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"
+#include "widgets/panels/run/RunBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 
@@ -152,6 +153,12 @@ TEST_F(WindowLadderTest, StopKeepsWhatIsKnownAndGoOnMeasuresTheRest) {
     measure();
     ASSERT_TRUE(QTest::qWaitFor([&] { return page().table().cell("amp=bf16", "× below").startsWith("×"); }, 10'000));
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().inferencePage().source().contains("stop it first, or wait for its end"); }, 5000));
+    const auto barNamesThePage = [&] {
+        for (const auto* label : window().runBar().findChildren<QLabel*>())
+            if (label->text() == "measuring, see page Ladder") return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor(barNamesThePage, 5000));
     QTest::mouseClick(button("Stop"), Qt::LeftButton);
     ASSERT_TRUE(idle());
     ASSERT_TRUE(QTest::qWaitFor([&] { return button("Go on")->isVisible() && button("Go on")->isEnabled(); }, 8000));

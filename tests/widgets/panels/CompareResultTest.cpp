@@ -138,7 +138,8 @@ TEST_F(CompareResultTest, EndsWithASentenceAndWhatItRestsOn) {
     show(CompareView::Stage::Over);
     EXPECT_EQ(result.verdict(), "B is faster by 21.0 % [18.0 %, 23.0 %]");
     EXPECT_TRUE(result.basis().contains("11 pairs, 1 left out")) << result.basis().toStdString();
-    EXPECT_TRUE(result.basis().contains("within 0.70 %. A smaller difference should not be believed.")) << result.basis().toStdString();
+    EXPECT_TRUE(result.basis().contains("floor, a side beside itself: within 0.70 %. A smaller difference should not be believed."))
+        << result.basis().toStdString();
     EXPECT_TRUE(result.basis().contains("1.210 [1.180, 1.230] at 95 %")) << result.basis().toStdString();
     ASSERT_EQ(result.facts()->cell("loss", 1), "unknown");
     EXPECT_EQ(result.facts()->item(result.facts()->rowCount() - 1, 2)->toolTip(), "Unknown: " + QString::fromStdString(history->whyNoLoss()));

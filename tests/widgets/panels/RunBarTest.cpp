@@ -162,6 +162,13 @@ TEST_F(RunBarTest, MovesTheFocusFromRunToPauseForThoseWhoUseTheKeyboard) {
     EXPECT_TRUE(button("Pause")->hasFocus());
 }
 
+TEST_F(RunBarTest, NamesThePageOfWhatIsMeasured) {
+    live.measuring = true;
+    live.measuredOn = "Ladder";
+    bar.setReading(live);
+    EXPECT_TRUE(says("measuring, see page Ladder"));
+}
+
 TEST_F(RunBarTest, KeepsItsFiguresInPlaceWhileDigitsChange) {
     bar.setReading(live);
     QTest::qWait(1);

@@ -389,9 +389,9 @@ void CompareResult::showBasis(const ExperimentHistory& history) {
         if (judged->left > 0) basis += QString(", %1 left out").arg(judged->left);
         if (judged->rebuilds > 0)
             basis += QString(" · both made anew %1").arg(judged->rebuilds == 1 ? QString("once") : QString("%1 times").arg(judged->rebuilds));
-        basis += QString(" · a side beside itself: ") + (std::isfinite(judged->floor) || judged->over
-                                                             ? QString::fromStdString(floorWords(judged->floor, history.sameArmPairs()))
-                                                             : QString("not known yet"));
+        basis += QString(" · floor, a side beside itself: ") + (std::isfinite(judged->floor) || judged->over
+                                                                    ? QString::fromStdString(floorWords(judged->floor, history.sameArmPairs()))
+                                                                    : QString("not known yet"));
         if (judged->over)
             if (const std::string advice = floorAdvice(judged->floor, judged->ratio, judged->outcome); !advice.empty())
                 basis += "." + QString::fromStdString(advice);

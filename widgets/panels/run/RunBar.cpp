@@ -173,8 +173,8 @@ void RunBar::showProgress(const RunReading& r) {
     m_progress->setVisible(any && (preparing || r.steps > 0));
     m_left->setVisible(any);
     if (!any) {
-        m_step->setText(measuring                                  ? (r.stopping ? "stopping the experiment…" : "measuring, see its page")
-                        : r.refused                                ? "not started"
+        m_step->setText(measuring   ? (r.stopping ? "stopping the experiment…" : "measuring, see page " + r.measuredOn)
+                        : r.refused ? "not started"
                         : r.engine == RunReading::Engine::Starting ? (r.host.isEmpty() ? "looking at this machine…" : "starting…")
                         : r.engine == RunReading::Engine::Failed   ? r.note
                         : r.host.isEmpty()                         ? "ready"

@@ -16,6 +16,7 @@ struct RunReading {
     bool starting = false;  // Run was pressed, the run is not there yet
     bool stopping = false;
     bool measuring = false;  // what is live is an experiment: its page says how far it is
+    QString measuredOn{};    // the name of that page
     bool refused = false;    // the newest run ended before its first step could be made: there is nothing to show of it
     QString taken{};         // why no run can begin now, though none goes on; empty: one can
     bool heldUp = false;     // paused because nothing can be stored; goes on by itself unless it is paused as well
