@@ -424,7 +424,16 @@ TEST_F(Ab, OfSeveralMeasurementsOfARunTheNewestIsShownAndHowTheOthersAreSeen) {
     for (const char* outcome : {"faster", "equivalent"}) {
         (*recorder)->publish(ExperimentBegan{
             .step = ++at, .at = {at}, .configA = configToJson(*info.config), .configB = configToJson(*info.config), .question = outcome});
-        (*recorder)->publish(ExperimentJudged{.step = ++at, .at = {at}, .over = true, .outcome = outcome});
+        const double ratio = outcome == std::string("faster") ? 1.2 : 1;
+        (*recorder)->publish(ExperimentJudged{.step = ++at,
+                                              .at = {at},
+                                              .over = true,
+                                              .outcome = outcome,
+                                              .ratio = ratio,
+                                              .low = ratio - 0.005,
+                                              .high = ratio + 0.005,
+                                              .floor = 1.004,
+                                              .pairs = 12});
     }
     (*recorder)->publish(StateChanged{{++at}, at, RunState::Finished, {}});
     ASSERT_TRUE((*recorder)->finish());

@@ -305,7 +305,7 @@ TEST(LadderPage, OneThatIsOverIsGoneThroughRowByRowAndNothingMoves) {
     QCoreApplication::processEvents();
     EXPECT_EQ(page.replay().place(), "00:30 of 00:50");
     EXPECT_EQ(page.table().rowCount(), rows - 1) << "nothing was measured anew yet";
-    EXPECT_FALSE(page.answer().startsWith("Recommended")) << page.answer().toStdString();
+    EXPECT_EQ(page.answer(), "At 00:30 it was not decided yet");
     EXPECT_EQ(page.replay().mapTo(&page, QPoint()), bar);
     page.setView(view);  // the same again keeps its place
     EXPECT_EQ(page.replay().place(), "00:30 of 00:50");

@@ -398,7 +398,9 @@ void LadderPage::setView(const LadderView& view) {
 void LadderPage::showRows() {
     const StudyHistory& history = m_replay->history();
     const bool search = history.began() && history.began()->kind != "ladder", over = m_view.undecided() && m_replay->atEnd();
-    m_answer->setText(!m_view.failed.isEmpty() && m_replay->atEnd() ? m_view.failed : studyAnswer(history, over));
+    QString answer = !m_view.failed.isEmpty() && m_replay->atEnd() ? m_view.failed : studyAnswer(history, over);
+    if (!m_replay->atEnd() && answer.isEmpty()) answer = QString("At %1 it was not decided yet").arg(m_replay->place().section(' ', 0, 0));
+    m_answer->setText(answer);
     m_beside->setText(studyBeside(history));
     QString progress = m_view.doing;
     if (m_view.live) {
