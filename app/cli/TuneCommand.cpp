@@ -69,7 +69,8 @@ void addTune(CLI::App& parent, Actions& actions) {
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
     command
         ->add_option("--budget", options->budget,
-                     "Of everything; the last fifth of it measures what won, and takes up to twice as long where steps are slow")
+                     "Of everything; the last fifth of it measures what won, a third where steps take half a second or more, and where that is too "
+                     "short a little beyond")
         ->type_name("MINUTES")
         ->capture_default_str()
         ->take_last();

@@ -48,6 +48,15 @@ protected:
         QTest::mouseClick(button("Measure"), Qt::LeftButton);
         ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 8000));
     }
+    // Seconds that each of the studies of a session was given.
+    std::vector<double> budgetsOf(std::int64_t session) {
+        std::vector<double> all;
+        const auto reader = SessionReader::open(options.database.toStdString()).value();
+        const auto events = reader->measurements(session).value();
+        for (const Event& event : events)
+            if (const auto* began = std::get_if<StudyBegan>(&event)) all.push_back(began->budgetSeconds);
+        return all;
+    }
     // Shows session 2, a ladder as it is stored whose rungs took all of its time. budgetSeconds: that it had; 0: none was given.
     void openWithoutTime(const QString& file, double budgetSeconds) {
         ask({.search = false, .ladder = file.toStdString(), .minutes = 1, .delta = 0.02, .seed = 5});
@@ -219,12 +228,7 @@ TEST_F(WindowLadderTest, AFinishedLadderWhoseRowsHadNoTimeGoesOnWithTheMinutesTh
     ASSERT_TRUE(idle());
     ASSERT_TRUE(QTest::qWaitFor([&] { return page().table().cell("without amp=bf16", "× below").startsWith("×"); }, 5000));
     EXPECT_TRUE(page().table().cell("amp=bf16", "what to know").startsWith("Measured in session 2."));
-    const auto reader = SessionReader::open(options.database.toStdString()).value();
-    const auto events = reader->measurements(3).value();
-    for (const Event& event : events)
-        if (const auto* began = std::get_if<StudyBegan>(&event)) {
-            EXPECT_DOUBLE_EQ(began->budgetSeconds, 120);
-        }
+    EXPECT_EQ(budgetsOf(3), std::vector<double>{120});
 }
 
 TEST_F(WindowLadderTest, ASearchSaysWhatTheSameQuestionCameToBefore) {
@@ -253,15 +257,7 @@ TEST_F(WindowLadderTest, GoOnWithoutMinutesTakesAsLongAsItNeedsAndNotTheBudgetTh
     QTest::mouseClick(button("Go on"), Qt::LeftButton);
     ASSERT_TRUE(QTest::qWaitFor([&] { return stored().size() == 3; }, 8000));
     ASSERT_TRUE(idle());
-    const auto reader = SessionReader::open(options.database.toStdString()).value();
-    const auto events = reader->measurements(3).value();
-    int begun = 0;
-    for (const Event& event : events)
-        if (const auto* began = std::get_if<StudyBegan>(&event)) {
-            EXPECT_DOUBLE_EQ(began->budgetSeconds, 0);
-            ++begun;
-        }
-    EXPECT_EQ(begun, 1);
+    EXPECT_EQ(budgetsOf(3), std::vector<double>{0});
 }
 
 TEST_F(WindowLadderTest, ASearchThatHasTooFewMinutesSaysHowManyItTakes) {

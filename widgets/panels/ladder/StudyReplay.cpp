@@ -17,7 +17,8 @@ std::vector<ScrubMark> marksOf(const std::vector<StudyRow>& told) {
         const bool decided = told[i].state == study::kMeasured || (told[i].role == study::kFinal && told[i].state != study::kRunning);
         if (std::exchange(states[told[i].row], told[i].state) != told[i].state && decided)
             marks.push_back({static_cast<double>(i + 1) / static_cast<double>(told.size()), ScrubMark::Shape::Square,
-                             QString::fromStdString(told[i].name + ": " + told[i].state)});
+                             // a stranger's file may name a row in HTML
+                             "<p>" + QString::fromStdString(told[i].name + ": " + told[i].state).toHtmlEscaped() + "</p>"});
     }
     return marks;
 }
@@ -41,7 +42,7 @@ void StudyReplay::setStudy(const std::shared_ptr<const StudyHistory>& whole, con
         count, another, offered, [&] { return count > 0 ? marksOf(*told) : std::vector<ScrubMark>(); },
         [told, count, from = whole->began() ? whole->began()->at : TimeNs{}](std::size_t stop) {
             const auto at = [&](std::size_t of) {
-                const double seconds = of > 0 && of <= count ? ((*told)[of - 1].at - from).seconds() : 0;
+                const double seconds = of > 0 && of <= count ? (*told)[of - 1].at.seconds() - from.seconds() : 0;  // of any two numbers
                 return QString::fromStdString(format::duration(TimeNs::fromSeconds(std::clamp(seconds, 0.0, 1e9))));
             };
             return QString("%1 of %2").arg(at(stop), at(count));
