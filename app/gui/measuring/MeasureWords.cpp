@@ -26,7 +26,7 @@ const Value& oldValue(const Measured& asked) {
 }
 
 QString headingOf(const Measured& asked) {
-    return QString("%1: %2 beside %3").arg(asked.title, shown(toString(newValue(asked))), shown(toString(oldValue(asked))));
+    return QString("%1: %2 → %3, in turns").arg(asked.title, shown(toString(oldValue(asked))), shown(toString(newValue(asked))));
 }
 
 // Of the new value beside the old one.

@@ -48,7 +48,7 @@ QStringList verdictsOf(const RunHistory& history, const std::vector<TurnsVerdict
             if (history.isFlipChosenByTurns(number)) continue;
             const SwitchApplied& made = history.flips()[number].flip;
             joinFlip(together.flips, made);
-            newest = QString("%1 at step %2").arg(titleOf(made.id), words(format::count(made.step)));
+            newest = QString("%1 at step %2").arg(titleOf(made.id), words(format::count(made.step + 1)));
             ++asked;
         }
         QStringList titles;

@@ -178,7 +178,7 @@ QString verdictOf(const FlipReading& reading, const QStringList& titles) {
         : !effect.machineChange.empty() ? QString("the machine changed")
         : effect.claimed() ? (effect.ofThroughput() ? "throughput " + percentOf(effect.told().ratio()) : percentOf(effect.told().ratio()) + " a step")
                            : "inconclusive (" + words(effect.doubt(effect.told())) + ')';
-    return QString("%1 at step %2: %3").arg(what, words(format::count(newest.step)), verdict);
+    return QString("%1 at step %2: %3").arg(what, words(format::count(newest.step + 1)), verdict);  // the first step that it holds for
 }
 
 QString placeOf(const MeasuredFlip& measured) {

@@ -115,7 +115,7 @@ TEST_F(FlipMeterTest, ClaimsNothingBeforeThereAreEnoughPlacesWithoutAFlipAndSays
     EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Inconclusive);
     EXPECT_EQ(strip.note, "from step 566 on; step time inconclusive: 12 of 39 comparisons without a flip so far");
     EXPECT_EQ(verdictOf(*meter.read(history), {"Mixed precision"}),
-              "Mixed precision off → bf16 at step 565: inconclusive (12 of 39 comparisons without a flip so far)");
+              "Mixed precision off → bf16 at step 566: inconclusive (12 of 39 comparisons without a flip so far)");
     EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("(inconclusive: 12 of 39 comparisons without a flip so far)"));
     steps(27 * 45, 10, 3);
     EXPECT_TRUE(meter.read(history)->effect.decided()) << "the steps behind it count too";

@@ -86,9 +86,9 @@ TEST(EndWords, TellEveryFlipOfTheRunAndWhatTurnsFoundWhereItBelongs) {
     const auto verdicts =
         verdictsOf(history, {{1, "turns of one"}, {3, "turns at the end"}}, [](const std::string&) { return QString("Precision"); });
     ASSERT_EQ(verdicts.size(), 4) << verdicts.join("; ").toStdString();
-    EXPECT_TRUE(verdicts[0].startsWith("Precision off → bf16 at step 30: ")) << verdicts[0].toStdString();
+    EXPECT_TRUE(verdicts[0].startsWith("Precision off → bf16 at step 31: ")) << verdicts[0].toStdString();
     EXPECT_EQ(verdicts[1], "turns of one");
-    EXPECT_EQ(verdicts[2].toStdString(), "Precision at step 72: back where it was within a few steps");
+    EXPECT_EQ(verdicts[2].toStdString(), "Precision at step 73: back where it was within a few steps");
     EXPECT_EQ(verdicts[3], "turns at the end");
     EXPECT_TRUE(verdictsOf(RunHistory(), {}, [](const std::string&) { return QString(); }).isEmpty());
 }

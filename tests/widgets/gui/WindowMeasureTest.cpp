@@ -93,7 +93,7 @@ TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsByTheButtonBesideIt) {
     QTest::qWait(50);  // until it has its place
     QTest::mouseClick(action(), Qt::LeftButton);
     ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
-    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("caching → system, in turns")) << strip().heading.toStdString();
     picture(window(), "measure-taking-turns");
     ASSERT_TRUE(says("system stays")) << strip().note.toStdString();
     EXPECT_TRUE(strip().action.isEmpty());
@@ -117,7 +117,7 @@ TEST_F(WindowMeasureTest, OfFlipsTooNearEachOtherTheNewestIsMeasuredInTurns) {
     QTest::qWait(50);  // until it has its place
     QTest::mouseClick(action(), Qt::LeftButton);
     ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
-    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("caching → system, in turns")) << strip().heading.toStdString();
 }
 
 TEST_F(WindowMeasureTest, AFlipOfARunThatHasEndedIsAskedOnThePageCompare) {
@@ -140,7 +140,7 @@ TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsFromItsRowInTheListOfFlips) {
     ASSERT_EQ(window().livePage().flips().rows(), 1);
     Q_EMIT window().livePage().flips().actionRequested(0);
     ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
-    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("caching → system, in turns")) << strip().heading.toStdString();
 }
 
 TEST_F(WindowMeasureTest, AnEarlierFlipOfARunThatHasEndedIsAskedOnThePageCompareWithTheSettingsOfThen) {
@@ -180,7 +180,7 @@ TEST_F(WindowMeasureTest, ASecondValueIsNotAskedForBeforeTheRunHasAnsweredTheFir
     choose("host-memory", "Measure system beside caching in this run");
     choose("amp", "Measure bf16 beside off in this run");
     ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
-    EXPECT_TRUE(strip().heading.endsWith("system beside caching")) << strip().heading.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("caching → system, in turns")) << strip().heading.toStdString();
 }
 
 TEST_F(WindowMeasureTest, WhereTheLossMayMoveThePersonIsAskedAndTheFasterValueStays) {
