@@ -29,6 +29,7 @@ struct Reason {
 };
 
 double lossUpTo(const StoredRun& run, const std::vector<double>& places, double place) {
+    if (!std::isfinite(place)) return kUnknown;
     const auto end = static_cast<std::size_t>(std::ranges::upper_bound(places, place) - places.begin());
     double sum = 0;
     std::size_t count = 0;
@@ -168,7 +169,12 @@ std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs) {
     return differing;
 }
 
+bool knowsTokens(const StoredRun& run) {
+    return !run.tokens.empty() && run.tokens.back() > 0;
+}
+
 double lossAtTokens(const StoredRun& run, double tokens) {
+    if (!knowsTokens(run)) return kUnknown;
     return lossUpTo(run, run.tokens, tokens);
 }
 

@@ -50,7 +50,9 @@ bool hasSettings(const StoredRun& run);
 // bf16".
 std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs);
 
-// Mean of the last 20 known losses among the steps up to there; unknown where there are none.
+// Whether it tells how many tokens it trained: what another program logged may not.
+bool knowsTokens(const StoredRun& run);
+// Mean of the last 20 known losses among the steps up to there; unknown where there are none, or the place is not known.
 double lossAtTokens(const StoredRun& run, double tokens);
 double lossAtSeconds(const StoredRun& run, double seconds);
 

@@ -157,6 +157,10 @@ TEST_F(StoredSessions, OneThatAnotherProgramLoggedIsComparedWithoutARowForEachSe
     EXPECT_EQ(all["sessions"][1]["settings_known"], false);
     EXPECT_TRUE(all["sessions"][0]["differing"].empty());
     EXPECT_LE(all["comparability"]["score"], 5);
+    EXPECT_GT(all["tokens"], 0) << "of those that tell how many they trained";
+    EXPECT_TRUE(all["sessions"][0]["loss_at_equal_tokens"].is_number());
+    EXPECT_TRUE(all["sessions"][1]["loss_at_equal_tokens"].is_null()) << "its last loss is none after so many tokens";
+    EXPECT_THAT(text.out, testing::Not(testing::HasSubstr("loss after 0 tokens")));
 }
 
 }  // namespace

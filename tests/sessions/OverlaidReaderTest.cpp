@@ -20,7 +20,7 @@ struct Overlaid : testing::Test {
     TempFolder folder;
     std::string path = folder.file("s.db");
 
-    std::int64_t record(int steps, SessionKind kind = SessionKind::Run) {
+    std::int64_t record(int steps, SessionKind kind = SessionKind::Run, const DeviceSample& machine = {.othersPct = 3}) {
         SessionInfo info = sampleInfo("a run");
         info.kind = kind;
         info.firstStep = 0;
@@ -31,10 +31,9 @@ struct Overlaid : testing::Test {
             done.loss = step % 17 == 0 ? kUnknown : 3 + std::sin(step);
             (*recorder)->publish(done);
             if (step % 10 == 0) {
-                DeviceSample sample;
+                DeviceSample sample = machine;
                 sample.at = {step * 1'000'000LL + 1};
                 sample.cpuPct = 40 + step % 7;
-                sample.othersPct = 3;
                 (*recorder)->publish(sample);
             }
         }
@@ -81,6 +80,27 @@ TEST_F(Overlaid, HasTheNumbersOfTheStoredEvents) {
     EXPECT_EQ(found->facts.steadyMs, whole.steadyMs);
     EXPECT_EQ(found->facts.flips, whole.flips);
     EXPECT_EQ(sentenceOf(comparabilityOf(found->facts, found->facts)), sentenceOf(comparabilityOf(whole, whole)));
+}
+
+// What the window says of two runs beside each other is what `compare` says, of whatever the machine did.
+TEST_F(Overlaid, AreAsComparableAsTheCommandCompareSays) {
+    const auto quiet = record(200, SessionKind::Run, {.othersPct = 3, .stealPct = 0, .cpuClockMhz = 3600, .throttledPct = 1});
+    const auto disturbed = record(200, SessionKind::Run, {.othersPct = 40, .stealPct = 20, .cpuClockMhz = 2900, .throttledPct = 30});
+    const auto gpu = record(200, SessionKind::Run, {.gpuClockMhz = 1500, .othersPct = 3});
+    const auto cold = record(200, SessionKind::Run, {.gpuClockMhz = 1900, .othersPct = 3});
+    const auto said = [&](std::int64_t a, std::int64_t b) {
+        const auto ofA = read(a), ofB = read(b);
+        EXPECT_TRUE(ofA && ofB);
+        return sentenceOf(comparabilityOf(ofA->facts, ofB->facts));
+    };
+    const auto compared = [&](std::int64_t a, std::int64_t b) {
+        return sentenceOf(comparabilityOf(storedRun(storedEvents(path, a)), storedRun(storedEvents(path, b))));
+    };
+    EXPECT_EQ(said(quiet, disturbed), compared(quiet, disturbed));
+    EXPECT_EQ(said(gpu, cold), compared(gpu, cold));
+    for (const char* words : {"other programs", "host of this virtual machine", "a quota stopped the threads in 1 % of its periods", "2900 MHz"})
+        EXPECT_NE(said(quiet, disturbed).find(words), std::string::npos) << words;
+    EXPECT_NE(said(gpu, cold).find("the GPU ran at 1500 MHz"), std::string::npos);
 }
 
 TEST_F(Overlaid, AreSketchedFromAFewStepsBeforeTheyAreRead) {

@@ -58,7 +58,8 @@ void paintHead(QPainter& painter, const ChartFrame& frame, const HeadPlan& head)
 void paintBeyond(QPainter& painter, const ChartFrame& frame, const QString& value);
 // Labels of flips; where not all of them fit, flags with their numbers.
 void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const Markers& markers);
-// Which of two values each step had while they took turns: along the foot of the plot, B in colour, A in grey, what does not count fainter.
+// Which of two values each step had while they took turns: along the foot of the plot, A in its blue, B in its vermilion upon it, what does not count
+// fainter.
 void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const RunHistory& history);
 void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,
                  const std::vector<CursorDot>& dots);

@@ -1,4 +1,4 @@
-// The vertical marks of flips, checkpoints and validations.
+// The vertical marks of flips, checkpoints and validations, and along the foot whose steps they are while two values take turns.
 #include <QFontMetricsF>
 #include <QPainter>
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "widgets/charts/ChartFrame.h"
 #include "widgets/charts/MarkerLayout.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
@@ -152,9 +153,9 @@ void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XA
 
 void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const RunHistory& history) {
     if (history.turns().empty() || history.rows() == 0) return;
-    constexpr double kHeight = 4;
+    constexpr double kHeight = 3;  // B stands upon A: which is which is seen without colours too
     const QColor ground = frame.palette.color(QPalette::Base);
-    const QColor ofA = mutedText(frame.palette), ofB = accentColour(isDark(frame.palette));
+    const bool dark = isDark(frame.palette);
     painter.setRenderHint(QPainter::Antialiasing, false);
     const auto placeOf = [&](std::int64_t step) {
         const double at = x.toShare(history.x(axis, history.rowAt(XAxis::Step, static_cast<double>(step))));
@@ -163,8 +164,10 @@ void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxi
     const std::vector<TurnBlock>& turns = history.turns();
     const auto rightOf = [&](const TurnBlock& block) { return placeOf(block.lastStep); };
     const auto paint = [&](double left, double right, const TurnBlock& block) {
-        const QColor colour = block.arm == Arm::B ? ofB : ofA;
-        painter.fillRect(QRectF(left, frame.plot.bottom() - kHeight, right - left, kHeight), block.counts ? colour : faint(colour, ground, 0.4));
+        const bool ofB = block.arm == Arm::B;
+        const QColor colour = seriesColour(ofB ? SeriesRole::B : SeriesRole::A, dark);
+        painter.fillRect(QRectF(left, frame.plot.bottom() - (ofB ? 2 : 1) * kHeight, right - left, kHeight),
+                         block.counts ? colour : faint(colour, ground, 0.4));
     };
     // Those within a pixel are one, so that their number costs nothing.
     auto block = std::ranges::upper_bound(turns, frame.plot.left(), {}, rightOf);

@@ -25,7 +25,7 @@ constexpr std::size_t kMost = 20;
 struct Compared {
     std::vector<StoredRun> runs;
     std::vector<DifferingKeys> keys;
-    double commonTokens = kUnknown, commonSeconds = kUnknown;  // that each of them has trained
+    double commonTokens = kUnknown, commonSeconds = kUnknown;  // that each of them has trained; tokens: each that tells of them
     // Of two.
     double ratio = kUnknown;  // median time per token of the first / of the second
     std::optional<Comparability> comparability;
@@ -93,9 +93,9 @@ Result<Compared> compare(const std::string& database, const std::vector<std::str
         compared.runs.push_back(std::move(*run));
     }
     compared.keys = differingKeys(compared.runs);
-    compared.commonTokens = compared.commonSeconds = std::numeric_limits<double>::infinity();
+    compared.commonSeconds = std::numeric_limits<double>::infinity();
     for (const StoredRun& run : compared.runs) {
-        compared.commonTokens = std::min(compared.commonTokens, run.tokens.back());
+        if (knowsTokens(run)) compared.commonTokens = std::fmin(compared.commonTokens, run.tokens.back());
         compared.commonSeconds = std::min(compared.commonSeconds, run.seconds.back());
     }
     if (compared.runs.size() == 2) lookAtTwo(compared);
@@ -164,8 +164,9 @@ std::string asText(const Compared& compared) {
                                             : std::string("unknown");
     });
     add("validation loss", [](const StoredRun& run) { return format::significant(run.validationLoss, 5); });
-    add(fmt::format("loss after {} tokens", format::count(std::llround(compared.commonTokens))),
-        [&](const StoredRun& run) { return format::significant(lossAtTokens(run, compared.commonTokens), 5); });
+    if (std::isfinite(compared.commonTokens))
+        add(fmt::format("loss after {} tokens", format::count(std::llround(compared.commonTokens))),
+            [&](const StoredRun& run) { return format::significant(lossAtTokens(run, compared.commonTokens), 5); });
     add(fmt::format("loss after {}", format::duration(TimeNs::fromSeconds(compared.commonSeconds))),
         [&](const StoredRun& run) { return format::significant(lossAtSeconds(run, compared.commonSeconds), 5); });
     std::string text = table.text();

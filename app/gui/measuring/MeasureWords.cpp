@@ -1,6 +1,7 @@
 #include "app/gui/measuring/MeasureWords.h"
 
 #include <QStringList>
+#include <algorithm>
 #include <cmath>
 
 #include "app/gui/wiring/FlipWords.h"
@@ -79,7 +80,9 @@ std::vector<Figure> figuresOf(const Measured& asked, const ExperimentHistory& hi
     // Where both train as many tokens a step it says the same once more.
     if (a.steps > 0 && b.steps > 0 && a.tokens * b.steps != b.tokens * a.steps)
         addFact(figures, "throughput", a.tokensPerSecond, b.tokensPerSecond, [](double value) { return shown(format::rate(value, "tok/s")); });
-    addFact(figures, "memory", a.peakBytes, b.peakBytes, [](double value) { return shown(format::bytes({static_cast<std::int64_t>(value)})); });
+    // What a stranger's file holds may be any number.
+    addFact(figures, "memory", a.peakBytes, b.peakBytes,
+            [](double value) { return shown(format::bytes({static_cast<std::int64_t>(std::clamp(value, 0.0, 9e18))})); });
     addFact(figures, "page faults", a.faultsPerStep, b.faultsPerStep, [](double value) { return shown(format::count(std::llround(value))); });
     if (newest && std::isfinite(newest->floor))
         figures.push_back({"floor", QString("±%1 %").arg((newest->floor - 1) * 100, 0, 'f', 1), {}, "a value beside itself"});

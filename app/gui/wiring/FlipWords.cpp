@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QLocale>
 #include <QRegularExpression>
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/Format.h"
@@ -71,7 +72,8 @@ QString milliseconds(double ms) {
     return words(format::milliseconds(ms));
 }
 QString bytes(double count) {
-    return words(format::bytes({static_cast<std::int64_t>(count)}));
+    if (!std::isfinite(count)) return "unknown";
+    return words(format::bytes({static_cast<std::int64_t>(std::clamp(count, 0.0, 9e18))}));
 }
 
 // Times of two different machines say nothing of a switch.

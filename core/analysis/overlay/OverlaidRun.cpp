@@ -50,11 +50,16 @@ void OverlaidRunBuilder::expect(std::size_t steps) {
     for (auto* column : {&m_facts.steadyMs, &m_facts.steadyMsPerToken}) column->reserve(steps);
 }
 
+// Of a resumed run places go on where the other one ended.
+void OverlaidRunBuilder::beginTokens(const OverlaidStep& first) {
+    m_tokens = m_run->tokensBefore = static_cast<double>(tokensBefore(m_run->info.get(), first.tokens));
+}
+
 void OverlaidRunBuilder::add(const OverlaidStep& step) {
     // Every axis is searched by bisection: places may stand still, never go back.
     m_last.step = std::max(m_last.step, step.step);
     m_last.seconds = std::max(m_last.seconds, step.seconds);
-    if (m_run->figures.steps == 0) m_tokens = static_cast<double>(tokensBefore(m_run->info.get(), step.tokens));
+    if (m_run->figures.steps == 0) beginTokens(step);
     m_tokens += static_cast<double>(std::max<std::int64_t>(0, step.tokens));
     const double ms = std::isfinite(step.ms) ? std::max(0.0, step.ms) : 0;
     m_row.ms += ms;
@@ -79,6 +84,7 @@ void OverlaidRunBuilder::add(const OverlaidStep& step) {
 
 void OverlaidRunBuilder::addInPlaceOfMany(const OverlaidStep& step) {
     const auto every = static_cast<double>(m_run->every);
+    if (m_run->figures.steps == 0) beginTokens(step);
     const double made = m_run->sketch ? static_cast<double>(std::max<std::int64_t>(0, step.step - m_last.step)) : 1;
     m_run->sketch = true;
     m_last.step = std::max(m_last.step, step.step);
@@ -111,6 +117,7 @@ void OverlaidRunBuilder::closeRow() {
 void OverlaidRunBuilder::addSample(const DeviceSample& sample) {
     m_facts.othersPct.push_back(sample.othersPct);
     m_facts.stealPct.push_back(sample.stealPct);
+    m_facts.throttledPct.push_back(sample.throttledPct);
     m_facts.gpuClockMhz.push_back(sample.gpuClockMhz);
     m_facts.cpuClockMhz.push_back(sample.cpuClockMhz);
     m_run->ofGpu = m_run->ofGpu || std::isfinite(sample.gpuPct);
@@ -165,6 +172,7 @@ std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
 }
 
 double lossUpTo(const OverlaidRun& run, XAxis axis, double place) {
+    if (!std::isfinite(place) || (axis == XAxis::Tokens && !run.knowsTokens())) return kUnknown;
     const auto& places = run.places(axis);
     const auto end = static_cast<std::size_t>(std::ranges::upper_bound(places, place) - places.begin());
     double sum = 0;

@@ -55,6 +55,7 @@ struct OverlaidRun {
     std::size_t every = 1;                    // steps a row; the last row may hold fewer
     bool sketch = false;                      // of each row one step alone was read, to be seen until all of it is; of figures only `steps` is known
     std::vector<double> step, tokens, seconds;  // by row: where its last step ended; none of them goes back
+    double tokensBefore = 0;                    // of a resumed run, that the run before had trained
     RowExtremes loss, gradientNorm;
     Column learningRate, bytes;
     SumColumn ms;  // of a row's steps together
@@ -66,6 +67,8 @@ struct OverlaidRun {
     RunFigures figures;
 
     std::size_t rows() const { return step.size(); }
+    // What another program logged may not say how many tokens a step had: then every place on that axis is 0.
+    bool knowsTokens() const { return !tokens.empty() && tokens.back() > 0; }
     const std::vector<double>& places(XAxis axis) const { return axis == XAxis::Tokens ? tokens : axis == XAxis::WallTime ? seconds : step; }
     // Steps made before a row; of rows() all of them.
     double stepsBefore(std::size_t row) const {
@@ -92,6 +95,7 @@ public:
     const StoredRun& facts() const { return m_facts; }
 
 private:
+    void beginTokens(const OverlaidStep& first);
     void closeRow();
 
     std::shared_ptr<OverlaidRun> m_run;
@@ -107,7 +111,7 @@ private:
     std::vector<double> m_lastLosses;
 };
 
-// Mean of the last 20 known losses up to a place on an axis; unknown where there are none.
+// Mean of the last 20 known losses up to a place on an axis; unknown where there are none, and where the place or the run's own is not known.
 double lossUpTo(const OverlaidRun& run, XAxis axis, double place);
 
 }  // namespace stepscope

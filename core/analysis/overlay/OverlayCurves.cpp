@@ -41,11 +41,12 @@ double meanOf(const OverlaidRun& run, RunMetric metric, RowRange rows, std::size
     rows.end = std::max(rows.end, std::min(run.rows(), middle + half + 1));
     const double ms = run.ms.sum(rows.begin, rows.end);
     if (metric == RunMetric::StepTime) {
+        // No step takes no time: a log without times told none.
         const double steps = run.stepsBefore(rows.end) - run.stepsBefore(rows.begin);
-        return steps > 0 ? ms / steps : kUnknown;
+        return steps > 0 && ms > 0 ? ms / steps : kUnknown;
     }
-    const double tokens = run.tokens[rows.end - 1] - (rows.begin > 0 ? run.tokens[rows.begin - 1] : 0);
-    return ms > 0 ? 1000 * tokens / ms : kUnknown;
+    const double tokens = run.tokens[rows.end - 1] - (rows.begin > 0 ? run.tokens[rows.begin - 1] : run.tokensBefore);
+    return ms > 0 && run.knowsTokens() ? 1000 * tokens / ms : kUnknown;
 }
 
 double smoothedOf(const RowExtremes& column, RowRange rows, std::size_t half) {

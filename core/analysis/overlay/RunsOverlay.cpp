@@ -182,6 +182,7 @@ double RunsOverlay::common(XAxis axis) const {
     double common = kUnknown;
     for (const OverlaidSlot& slot : m_slots)
         if (slot.run != nullptr && slot.run->rows() > 0) {
+            if (axis == XAxis::Tokens && !slot.run->knowsTokens()) continue;
             const double last = slot.run->places(axis).back();
             common = std::isfinite(common) ? std::min(common, last) : last;
         }
@@ -202,9 +203,9 @@ std::string RunsOverlay::remark() const {
     }
     if (known + alone < kFewest) return {};
     if (known == 0) return "None of them was run by Stepscope: which settings differ is not known.";
-    if (std::ranges::none_of(works, [](const auto& work) { return work.second > 1; }))
-        return "No two of them trained the same model on the same data: their losses cannot be compared, only their shapes.";
-    return {};
+    if (std::ranges::any_of(works, [](const auto& work) { return work.second > 1; })) return {};
+    if (alone == 0) return "No two of them trained the same model on the same data: their losses cannot be compared, only their shapes.";
+    return fmt::format("Stepscope did not run {} of them: whether any two trained the same model on the same data is not known.", alone);
 }
 
 std::string whyNotOverlaid(std::size_t sessions) {

@@ -168,6 +168,43 @@ TEST(OverlayCurves, StepTimeAndThroughputAreMeansOfAllStepsAndNotOfRows) {
     }
 }
 
+TEST(OverlayCurves, OfAResumedRunTheThroughputIsOfItsOwnTokens) {
+    for (const std::size_t every : {1, 4}) {
+        auto info = std::make_shared<SessionInfo>();
+        info->firstStep = 30'000;
+        OverlaidRunBuilder builder(1, info, every);
+        for (std::int64_t i = 1; i <= 200; ++i)
+            builder.add({.step = 30'000 + i, .seconds = 0.01 * static_cast<double>(i), .ms = 10, .tokens = 100, .loss = 3});
+        const auto run = builder.finish();
+        EXPECT_EQ(run->tokens.back(), 30'200.0 * 100) << "its place goes on where the other one ended";
+        for (const std::size_t smoothing : {0, 20}) {
+            const CurveView view{XAxis::Step, {30'000, 30'201, false}, 50, smoothing, false};
+            const auto [least, most] = rangeOf(curveOf(*run, RunMetric::Throughput, view));
+            EXPECT_NEAR(least, 10'000, 1e-6);
+            EXPECT_NEAR(most, 10'000, 1e-6) << "the tokens of the run before are none of its first steps";
+        }
+    }
+}
+
+TEST(OverlayCurves, OfALogThatTellsNoTokensOrTimesNoneIsDrawn) {
+    OverlaidRunBuilder withoutTokens(1, nullptr), withoutTimes(2, nullptr);
+    for (int i = 1; i <= 60; ++i) {
+        withoutTokens.add({.step = i, .seconds = i * 0.1, .ms = 100, .loss = 3.0});
+        withoutTimes.add({.step = i, .tokens = 100, .loss = 3.0});
+    }
+    const auto noTokens = withoutTokens.finish(), noTimes = withoutTimes.finish();
+    for (const std::size_t smoothing : {0, 5}) {
+        EXPECT_TRUE(curveOf(*noTokens, RunMetric::Throughput, viewOf(*noTokens, XAxis::Step, 40, smoothing)).empty());
+        EXPECT_TRUE(std::isnan(valueAt(*noTokens, RunMetric::Throughput, XAxis::Step, 30, smoothing)));
+        EXPECT_NEAR(valueAt(*noTokens, RunMetric::StepTime, XAxis::Step, 30, smoothing), 100, 1e-9);
+        EXPECT_TRUE(curveOf(*noTimes, RunMetric::StepTime, viewOf(*noTimes, XAxis::Step, 40, smoothing)).empty());
+        EXPECT_TRUE(std::isnan(valueAt(*noTimes, RunMetric::StepTime, XAxis::Step, 30, smoothing)));
+    }
+    EXPECT_TRUE(std::isnan(lossUpTo(*noTokens, XAxis::Tokens, 0))) << "nobody knows after how many tokens";
+    EXPECT_EQ(lossUpTo(*noTokens, XAxis::WallTime, 3), 3.0);
+    EXPECT_TRUE(std::isnan(lossUpTo(*noTimes, XAxis::Tokens, kUnknown)));
+}
+
 TEST(OverlayCurves, TheCursorReadsWhatTheLineShowsAndNothingBeyondTheRun) {
     const auto run = curvesOf({.steps = 100, .from = 501});
     for (const RunMetric metric : kAll)

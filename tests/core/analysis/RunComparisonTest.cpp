@@ -92,6 +92,15 @@ TEST(RunComparison, AResumedRunsTokensGoOnWhereTheOtherRunEnded) {
     EXPECT_TRUE(std::isfinite(runOf(resumed).tokens.back()));
 }
 
+TEST(RunComparison, OfALogWithoutTokensNoLossIsOneAfterSoManyOfThem) {
+    const StoredRun run = runOf({.tokens = 0});
+    EXPECT_FALSE(knowsTokens(run));
+    EXPECT_TRUE(std::isnan(lossAtTokens(run, 0))) << "its last loss is none after 0 tokens";
+    EXPECT_NEAR(lossAtSeconds(run, 1.0), 5 - 0.01 * 90.5, 1e-9);
+    EXPECT_TRUE(knowsTokens(runOf()));
+    EXPECT_TRUE(std::isnan(lossAtTokens(runOf(), kUnknown)));
+}
+
 TEST(RunComparison, UnknownLossesAreNotInTheMean) {
     StoredRun run = runOf({.steps = 5});
     run.losses[4] = kUnknown;

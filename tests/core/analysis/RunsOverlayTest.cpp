@@ -6,9 +6,11 @@
 namespace stepscope {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::shared_ptr<const OverlaidRun> overlaidOf(std::int64_t session, std::int64_t layers = 4, std::int64_t seed = 1, std::int64_t steps = 50) {
     auto info = std::make_shared<SessionInfo>();
@@ -19,6 +21,18 @@ std::shared_ptr<const OverlaidRun> overlaidOf(std::int64_t session, std::int64_t
     for (std::int64_t step = 1; step <= steps; ++step)
         builder.add({.step = step, .seconds = 0.01 * static_cast<double>(step), .ms = 10, .tokens = 100, .loss = 3});
     builder.addFlip({.step = 20, .at = TimeNs::fromSeconds(0.2), .id = "amp", .from = std::string("off"), .to = std::string("bf16")});
+    return builder.finish();
+}
+
+// As an imported log is stored: steps with losses and times, nothing of settings, machine and tokens.
+std::shared_ptr<const OverlaidRun> foreignRun(std::int64_t session) {
+    auto info = std::make_shared<SessionInfo>();
+    info->kind = SessionKind::Trace;
+    info->name = "theirs";
+    info->config.reset();
+    info->machine.reset();
+    OverlaidRunBuilder builder(session, info);
+    for (std::int64_t step = 1; step <= 30; ++step) builder.add({.step = step, .seconds = static_cast<double>(step) / 100, .ms = 10, .loss = 4});
     return builder.finish();
 }
 
@@ -163,6 +177,25 @@ TEST(RunsOverlay, SaysWhereTheirLossesCannotBeCompared) {
         strangers.put(builder.finish());
     }
     EXPECT_THAT(strangers.remark(), HasSubstr("None of them was run by Stepscope"));
+    RunsOverlay mixed({1, 2});
+    mixed.put(overlaidOf(1, 4));
+    mixed.put(foreignRun(2));
+    EXPECT_THAT(mixed.remark(), AllOf(HasSubstr("Stepscope did not run 1 of them"), Not(HasSubstr("No two of them trained"))))
+        << "of a log nobody knows what was trained";
+}
+
+// A log of another program, in which nobody wrote how many tokens a step had.
+TEST(RunsOverlay, WhoTellsNoTokensDoesNotDecideHowFarTheOthersGo) {
+    RunsOverlay overlay({1, 2, 3});
+    overlay.put(overlaidOf(1, 4, 1, 50));
+    overlay.put(foreignRun(2));
+    overlay.put(overlaidOf(3, 6, 1, 200));
+    EXPECT_EQ(overlay.common(XAxis::Tokens), 5'000);
+    EXPECT_EQ(overlay.common(XAxis::WallTime), 0.3) << "of time it is one of them";
+    RunsOverlay strangers({1, 2});
+    strangers.put(foreignRun(1));
+    strangers.put(foreignRun(2));
+    EXPECT_TRUE(std::isnan(strangers.common(XAxis::Tokens)));
 }
 
 }  // namespace

@@ -139,6 +139,17 @@ TEST(Report, OfAnExperimentThatHadNoLookAtTheEndNamesNone) {
     EXPECT_EQ(toMarkdown(experimentReport(before, facts())).find("one look more"), std::string::npos);
 }
 
+TEST(Report, SaysThatOneStateAtATimeWasOnTheDeviceWhereBothDidNotFit) {
+    const ExperimentHistory both = measured(1.24, "faster", 12);
+    EXPECT_EQ(toMarkdown(experimentReport(both, facts())).find("One State at a time"), std::string::npos);
+    ExperimentHistory swapped;
+    ExperimentBegan began = *both.began();
+    began.swapped = true;
+    swapped.add(began);
+    for (const std::string& text : {toHtml(experimentReport(swapped, facts())), toMarkdown(experimentReport(swapped, facts()))})
+        EXPECT_NE(text.find("One State at a time was in the device"), std::string::npos) << text;
+}
+
 TEST(Report, OfOneThatWasCutOffSaysSo) {
     ExperimentHistory history = measured(1.24, "faster", 9);
     ExperimentJudged cut = *history.newest();

@@ -250,6 +250,58 @@ private Q_SLOTS:
         shown.settle();
     }
 
+    void blocksOfTwoValuesThatTakeTurnsAreMarkedAlongTheFootInTheirColours() {
+        struct Block {
+            std::int64_t last, steps, pair;
+            Arm arm;
+        };
+        const std::vector<Block> blocks{{430, 100, -1, Arm::A}, {490, 60, -1, Arm::B}, {600, 90, 0, Arm::A}, {700, 90, 0, Arm::B}};
+        for (const bool dark : {false, true}) {
+            applyStyle(*qApp, dark ? Theme::Dark : Theme::Light);
+            Shown plain, measured;
+            measured.history = Shown::defaultRun().history();
+            for (const Block& one : blocks)
+                measured.history->append(BlockDone{.step = one.last, .pair = one.pair, .arm = one.arm, .steps = one.steps});
+            measured.page.setHistory(measured.history);
+            measured.settle();
+            const QColor a = seriesColour(SeriesRole::A, dark), b = seriesColour(SeriesRole::B, dark),
+                         ground = plain.page.palette().color(QPalette::Base);
+            // In the pixels above the foot, beside a step: how many have the colour, and how high they stand in the middle.
+            const auto marked = [](Shown& shown, std::size_t chart, double step, const QColor& colour) {
+                const ChartView& view = shown.page.chart(chart);
+                const QImage image = shown.page.chart(chart).grab().toImage();
+                const int x = static_cast<int>(view.plot().left() + view.xScale().toShare(step) * view.plot().width());
+                const int foot = static_cast<int>(view.plot().bottom());
+                std::pair<int, double> found{0, 0};
+                for (int y = foot - 10; y <= foot + 1; ++y) {
+                    const QColor at = image.pixelColor(x, y);
+                    const int apart = std::abs(at.red() - colour.red()) + std::abs(at.green() - colour.green()) + std::abs(at.blue() - colour.blue());
+                    if (apart > 3) continue;
+                    ++found.first;
+                    found.second += foot - y;
+                }
+                if (found.first > 0) found.second /= found.first;
+                return found;
+            };
+            for (const std::size_t chart : {0U, 3U, 4U}) {
+                if (!measured.isSeen(chart)) continue;
+                const QByteArray where = QString("chart %1, %2").arg(chart).arg(dark ? "dark" : "light").toUtf8();
+                const auto ofA = marked(measured, chart, 555, a), ofB = marked(measured, chart, 655, b);
+                QVERIFY2(ofA.first >= 2, where.constData());
+                QVERIFY2(ofB.first >= 2, where.constData());
+                QVERIFY2(ofB.second > ofA.second + 1, "B stands upon A: no meaning by colour alone");
+                QVERIFY2(marked(measured, chart, 555, b).first == 0 && marked(measured, chart, 655, a).first == 0, where.constData());
+                QVERIFY2(marked(measured, chart, 380, faint(a, ground, 0.4)).first >= 2, "the pilot's are fainter");
+                QVERIFY2(marked(measured, chart, 468, faint(b, ground, 0.4)).first >= 2, "the pilot's are fainter");
+                for (const double step : {555.0, 655.0})
+                    for (const QColor& colour : {a, b}) QVERIFY2(marked(plain, chart, step, colour).first == 0, "of a run that measures nothing");
+                QVERIFY2(marked(measured, chart, 250, a).first + marked(measured, chart, 250, b).first == 0, "before the first block");
+                QVERIFY2(marked(measured, chart, 850, a).first + marked(measured, chart, 850, b).first == 0, "behind the last block");
+            }
+            QVERIFY(measured.isSeen(0));
+        }
+    }
+
     void aJumpFromTheLogShowsThatStep() {
         Shown shown;
         shown.wheel(0, 10, 0.1);

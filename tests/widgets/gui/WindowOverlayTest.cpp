@@ -3,10 +3,12 @@
 #include <sqlite3.h>
 
 #include <QComboBox>
+#include <QFile>
 #include <QHeaderView>
 #include <QLabel>
 #include <QListView>
 #include <QMenu>
+#include <QSignalSpy>
 
 #include "WindowFixture.h"
 #include "core/analysis/overlay/RunsOverlay.h"
@@ -200,6 +202,105 @@ TEST_F(WindowOverlayTest, GroupsByAKeyAndSortsAndHides) {
     EXPECT_FALSE(table().shownColumns().contains("memory"));
     Q_EMIT page().chart(0).hideWanted("layers=4", false);
     EXPECT_FALSE(table().shownColumns().contains("memory")) << "the choice stays";
+}
+
+// A log of losses and times, as other programs write them: without settings, a machine, tokens and a learning rate.
+TEST_F(WindowOverlayTest, LaysALogOfAnotherProgramOverARunAndDrawsOfItWhatItTells) {
+    const auto ours = store(300, 4, 1, "ours");
+    QByteArray text = "step,loss,time\n";
+    for (int step = 1; step <= 240; ++step)
+        text += QByteArray::number(step) + ',' + QByteArray::number(3.6 - 0.004 * step) + ',' + QByteArray::number(0.004 * step) + '\n';
+    QFile log(folder.filePath("theirs.csv"));
+    ASSERT_TRUE(log.open(QIODevice::WriteOnly));
+    log.write(text);
+    log.close();
+    open();
+    QSignalSpy imported(&place->import(), &ImportWiring::imported);
+    place->import().import({log.fileName()});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return imported.count() == 1; }, 10'000));
+    const auto theirs = static_cast<std::int64_t>(imported.at(0).at(0).toLongLong());
+    ASSERT_TRUE(listed(2));
+    // What was imported is shown first.
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying() && place->stage().replay().history()->rows() == 240; }, 10'000));
+    window().resize(1280, 900);
+    layOver({ours, theirs});
+    ASSERT_TRUE(allRead());
+    ASSERT_EQ(overlay()->read(), 2U) << notice().toStdString();
+    EXPECT_EQ(overlay()->find(theirs)->run->info->kind, SessionKind::Trace);
+    EXPECT_FALSE(overlay()->find(theirs)->run->info->config.has_value());
+    EXPECT_EQ(overlay()->lineOf(ours)->label, "ours");
+    EXPECT_EQ(overlay()->lineOf(theirs)->label, "theirs") << "no key is known to differ";
+    EXPECT_FALSE(page().overlayPane().grouping().isEnabled());
+    const std::size_t ofOurs = overlay()->lineOf(ours)->colour, ofTheirs = overlay()->lineOf(theirs)->colour;
+    QStringList named;
+    for (const LegendItem& item : page().chart(0).legend()) named << item.name;
+    EXPECT_EQ(named.join(','), "ours,theirs");
+    EXPECT_TRUE(hasColour(0, ofOurs) && hasColour(0, ofTheirs)) << "both losses are drawn";
+    const auto valueOf = [&](RunMetric metric, std::int64_t session) {
+        for (const LineValue& value : page().chart(static_cast<std::size_t>(metric)).valuesAt(100))
+            if (value.series.toStdString() == overlay()->lineOf(session)->series) return value.value;
+        return kUnknown;
+    };
+    EXPECT_TRUE(std::isfinite(valueOf(RunMetric::Loss, theirs)) && std::isfinite(valueOf(RunMetric::StepTime, theirs)));
+    for (const RunMetric metric : {RunMetric::LearningRate, RunMetric::Throughput}) {
+        EXPECT_TRUE(std::isfinite(valueOf(metric, ours))) << static_cast<int>(metric);
+        EXPECT_TRUE(std::isnan(valueOf(metric, theirs))) << static_cast<int>(metric) << ": nobody wrote it down";
+        const auto chart = static_cast<std::size_t>(metric);
+        if (page().chart(chart).visibleRegion().isEmpty()) continue;
+        EXPECT_TRUE(hasColour(chart, ofOurs)) << chart;
+        EXPECT_FALSE(hasColour(chart, ofTheirs)) << chart;
+    }
+    ASSERT_EQ(table().rowCount(), 2);
+    const int row = table().session(0) == theirs ? 0 : 1;
+    const auto cell = [&](const QString& title) {
+        for (int column = 0; column < table().columnCount(); ++column)
+            if (table().horizontalHeaderItem(column)->text() == title) return table().item(row, column)->text();
+        return QString("no such column");
+    };
+    EXPECT_EQ(cell("name"), "theirs");
+    EXPECT_EQ(cell("steps made"), QString("240"));
+    EXPECT_EQ(cell("loss at equal tokens"), QString("–"));
+    EXPECT_NE(cell("loss at equal time"), QString("–"));
+    const QString remark = page().overlayPane().remark();
+    EXPECT_TRUE(remark.contains("the settings of one of them are not known")) << remark.toStdString();
+    EXPECT_TRUE(remark.contains("the machine of one of them is not known")) << remark.toStdString();
+    picture(window(), "overlay-imported");
+}
+
+TEST_F(WindowOverlayTest, TheListOfSessionsHasTheColourOfEachLineAndOfAGroupThatOfItsFirst) {
+    for (int i = 0; i < 4; ++i) store(60, i < 2 ? 4 : 6, i);
+    open();
+    ASSERT_TRUE(listed(4));
+    const auto hasPatch = [&](std::int64_t session, std::size_t colour) {
+        const QListView& view = window().sessions().view();
+        const QImage image = view.viewport()->grab().toImage();
+        for (int row = 0; row < view.model()->rowCount(); ++row) {
+            const QModelIndex at = view.model()->index(row, 0);
+            if (at.data(SessionsModel::IdRole).toLongLong() != session) continue;
+            const QRect area = view.visualRect(at);
+            for (int y = area.top(); y < area.bottom(); ++y)
+                for (int x = area.left(); x < area.left() + 24; ++x)
+                    if (image.valid(x, y) && image.pixelColor(x, y).rgb() == overlayColour(colour, isDark(page().palette())).rgb()) return true;
+        }
+        return false;
+    };
+    EXPECT_FALSE(hasPatch(1, 0));
+    layOver({1, 2, 3});
+    ASSERT_TRUE(allRead());
+    for (const std::int64_t session : {1, 2, 3}) {
+        EXPECT_TRUE(hasPatch(session, overlay()->lineOf(session)->colour)) << session;
+        EXPECT_FALSE(hasPatch(4, overlay()->lineOf(session)->colour)) << "it was not chosen";
+    }
+    QComboBox& grouping = page().overlayPane().grouping();
+    const int layers = grouping.findData("layers");
+    ASSERT_GT(layers, 0);
+    grouping.setCurrentIndex(layers);
+    Q_EMIT grouping.activated(layers);
+    ASSERT_TRUE(drawn());
+    EXPECT_TRUE(hasPatch(1, 0) && hasPatch(2, 0) && hasPatch(3, 2));
+    EXPECT_FALSE(hasPatch(2, 1)) << "its line is that of the group";
+    Q_EMIT page().overlayPane().closeRequested();
+    EXPECT_FALSE(hasPatch(1, 0)) << "the dot of its state is back";
 }
 
 TEST_F(WindowOverlayTest, ReadsTheValueOfEachLineUnderTheCursorAndMarksOnlyTheFlipsOfTheLineThere) {

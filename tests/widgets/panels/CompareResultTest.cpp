@@ -235,6 +235,10 @@ TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
     EXPECT_EQ(result.facts()->cell("faults a step", 1), "2.00");
     EXPECT_EQ(result.facts()->cell("energy a token", 0), "unknown");
     EXPECT_EQ(result.facts()->cell("peak memory", 1), "50.0\u202FMB");
+    // What a stranger's file holds may be any number.
+    history->add(BlockDone{.duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B, .steps = 1, .tokens = 100, .peakBytes = 1e300});
+    show(CompareView::Stage::Pairs, true);
+    EXPECT_FALSE(result.facts()->cell("peak memory", 1).startsWith('-')) << result.facts()->cell("peak memory", 1).toStdString();
 }
 
 TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {

@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QHeaderView>
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -44,7 +45,9 @@ const Fact kFacts[] = {
     {"speed", "Tokens trained per second, over all steps that counted",
      [](const SideFacts& f) { return factText(f.tokensPerSecond, [](double v) { return format::rate(v, "tok/s"); }); }},
     {"peak memory", "The most bytes of tensors at a time, of this side alone",
-     [](const SideFacts& f) { return factText(f.peakBytes, [](double v) { return format::bytes({static_cast<std::int64_t>(v)}); }); }},
+     [](const SideFacts& f) {
+         return factText(f.peakBytes, [](double v) { return format::bytes({static_cast<std::int64_t>(std::clamp(v, 0.0, 9e18))}); });
+     }},
     {"faults a step", "Page faults: memory that the system had to hand out anew",
      [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::significant(v); }); }},
     {"operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer",

@@ -65,9 +65,9 @@ std::vector<Figure> figuresOf(const OverlaidRun& run, const RunsOverlay& overlay
 QString helpOf(const QString& title, const RunsOverlay& overlay) {
     if (title == "median step") return "Median time of a step, without the first 3 and those that something else disturbed";
     if (title == "last loss") return "Mean of the last 20 steps";
-    if (title == "loss at equal tokens" && overlay.read() > 0)
-        return QString("Mean of the 20 steps up to %1 tokens, the most that every one of them has trained")
-            .arg(words(format::count(std::llround(overlay.common(XAxis::Tokens)))));
+    if (const double tokens = overlay.common(XAxis::Tokens); title == "loss at equal tokens" && std::isfinite(tokens))
+        return QString("Mean of the 20 steps up to %1 tokens, the most that every one of them that tells its tokens has trained")
+            .arg(words(format::count(std::llround(tokens))));
     if (title == "loss at equal time" && overlay.read() > 0)
         return QString("Mean of the 20 steps up to %1 after the beginning, the longest that every one of them went on")
             .arg(words(format::duration(TimeNs::fromSeconds(overlay.common(XAxis::WallTime)))));
