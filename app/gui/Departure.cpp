@@ -4,6 +4,7 @@
 #include <QPixmap>
 #include <QTimer>
 #include <cstdio>
+#include <utility>
 
 #include "app/gui/MainWindow.h"
 #include "app/gui/wiring/RunController.h"
@@ -17,18 +18,31 @@ Departure::Departure(MainWindow& window, RunController& runs, QObject* parent) :
     connect(&window, &MainWindow::closeRequested, this, &Departure::leave);
     connect(&runs, &RunController::ended, this, &Departure::runEnded);
     connect(&runs, &RunController::phaseChanged, this, [this] {
-        if (m_leaving && !m_runs.busy()) close();
+        if (m_runs.busy()) return;
+        if (const int said = std::exchange(m_said, 0); said != 0 && m_window.notice().saying() == said) m_window.notice().hide();
+        if (m_leaving) close();
     });
 }
 
 void Departure::leave() {
     if (m_leaving) return;
+    const bool measures = m_runs.measuring() && m_runs.phase() != RunController::Phase::Stopping;
+    if (measures && m_said == 0 && !m_atOnce) return sayWhatIsMeasured();
     m_leaving = true;
     m_window.saveLayout();
     if (m_runs.busy())
         m_runs.stop();
     else
         close();
+}
+
+// A run goes on from its checkpoint some other day; of an experiment there is only what it has measured.
+void Departure::sayWhatIsMeasured() {
+    m_window.notice().say(NoticeBar::Kind::Warning,
+                          QString("Something is being measured on page %1. Closing ends it; what is measured so far is kept among the sessions. "
+                                  "Close the window again to leave.")
+                              .arg(m_runs.measuredOn()));
+    m_said = m_window.notice().saying();
 }
 
 void Departure::leaveAtOnce() {

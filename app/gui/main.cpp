@@ -59,8 +59,8 @@ int main(int argc, char** argv) {
         return kWrongOption;
     }
 
-    stepscope::Application application(argc, argv);
     stepscope::QtMessages messages;  // outlives the window, which may cause some to its end
+    stepscope::Application application(argc, argv);
     const stepscope::LibraryWarningListener warnings([&messages](const std::string& sentence) { messages.tell(QString::fromStdString(sentence)); });
     const stepscope::LibraryLines lines;
     // The desktop's answer comes later; until then its last one holds, so that nothing flashes.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/base/Format.h"
+#include "core/events/ConfigJson.h"
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope {
 namespace {
@@ -117,10 +120,13 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
     return "";
 }
 
-std::string pairsSentence(const std::string& sides, const ExperimentJudged& judged, double delta) {
+bool differs(const ExperimentJudged& judged) {
+    return judged.outcome == toString(PairedOutcome::Faster) || judged.outcome == toString(PairedOutcome::Slower);
+}
+
+std::string pairsSentence(const std::string& verdict, const ExperimentJudged& judged) {
     const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
-    std::string said =
-        fmt::format("{}: {}, in {} pair{} of blocks{}.", sides, judgedWords(judged, delta), judged.pairs, judged.pairs == 1 ? "" : "s", left);
+    std::string said = fmt::format("{}, in {} pair{} of blocks{}.", verdict, judged.pairs, judged.pairs == 1 ? "" : "s", left);
     if (!judged.why.empty()) said += " " + judged.why;
     return said;
 }
@@ -142,6 +148,34 @@ std::string judgedWords(const ExperimentJudged& judged, double delta) {
     return words.interval.empty() ? words.verdict : words.verdict + " " + words.interval;
 }
 
+ArmNames armNames(const RunConfig& a, const RunConfig& b) {
+    const auto keys = differingKeys(a, b);
+    if (keys.size() != 1) return {};
+    return {keys[0].key + "=" + keys[0].a, keys[0].key + "=" + keys[0].b};
+}
+
+ArmNames armNames(const ExperimentBegan& began) {
+    const auto a = configFromJson(began.configA), b = configFromJson(began.configB);
+    return a && b ? armNames(*a, *b) : ArmNames();
+}
+
+std::string verdictHeadline(const ExperimentJudged& judged, double delta, const ArmNames& names) {
+    const JudgedParts words = judgedParts(judged, delta);
+    if (!differs(judged)) {
+        std::string said = words.verdict;
+        said[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(said[0])));
+        return said;
+    }
+    if (!names.named()) return fmt::format("B is {} {}", words.verdict, words.interval);
+    if (judged.ratio >= 2) return fmt::format("{} is {} as {} {}", names.b, words.verdict, names.a, words.interval);
+    return fmt::format("{} is {} than {} by {} {}", names.b, judged.outcome, names.a, percent(judged.ratio), words.interval);
+}
+
+std::string verdictLine(const ExperimentJudged& judged, double delta, const ArmNames& names) {
+    if (names.named() && differs(judged)) return verdictHeadline(judged, delta, names);
+    return fmt::format("{} beside {}: {}", names.b, names.a, judgedWords(judged, delta));
+}
+
 ExperimentJudged turnedRound(ExperimentJudged judged) {
     judged.ratio = 1 / judged.ratio;
     const double low = judged.low;
@@ -159,11 +193,15 @@ std::string sidesOfTurns(const std::string& id, const std::string& from, const s
 }
 
 std::string judgedSentence(const ExperimentJudged& judged, double delta, const std::string& sides) {
-    return pairsSentence(sides, judged, delta);
+    return pairsSentence(sides + ": " + judgedWords(judged, delta), judged);
+}
+
+std::string verdictSentence(const ExperimentJudged& judged, double delta, const ArmNames& names) {
+    return pairsSentence(verdictLine(judged, delta, names), judged);
 }
 
 std::string turnsSentence(const ExperimentJudged& judged, double delta, const TurnsWords& turns) {
-    return pairsSentence(sidesOfTurns(turns.id, turns.from, turns.to), judged, delta) +
+    return judgedSentence(judged, delta, sidesOfTurns(turns.id, turns.from, turns.to)) +
            fmt::format(" A value beside itself here: {}.{} {} {} {}.", floorWords(judged.floor, turns.same),
                        floorAdvice(judged.floor, judged.ratio, judged.outcome), turns.id, turns.changed ? "became" : "stayed",
                        turns.changed ? turns.to : turns.from);

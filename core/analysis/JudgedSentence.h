@@ -8,6 +8,7 @@
 namespace stepscope {
 
 struct MachineMeanwhile;
+struct RunConfig;
 
 // What is done when the verdict stands and steps of both are captured, as Preparing says it.
 constexpr const char* kLookingWhy = "still looking at why: both sides are captured";
@@ -20,6 +21,18 @@ JudgedParts judgedParts(const ExperimentJudged& judged, double delta);
 // Both: "faster by 12.3 % [11.0 %, 13.6 %]", "3.31 times as fast [3.27, 3.36]", "no difference of more than 1 %", "inconclusive": of B beside A.
 std::string judgedWords(const ExperimentJudged& judged, double delta);
 
+// What the two sides are called in sentences: "amp=off" and "amp=bf16" where they differ in one setting alone, else A and B.
+struct ArmNames {
+    std::string a = "A", b = "B";
+    bool named() const { return b != "B"; }
+};
+ArmNames armNames(const RunConfig& a, const RunConfig& b);
+ArmNames armNames(const ExperimentBegan& began);  // A and B too where its settings cannot be read
+// The words above as a headline: "amp=bf16 is faster than amp=off by 12.3 % [11.0 %, 13.6 %]", of A and B "B is faster by …"; "Inconclusive".
+std::string verdictHeadline(const ExperimentJudged& judged, double delta, const ArmNames& names = {});
+// The same for a line among others, which says of everything what it is about: "amp=bf16 beside amp=off: inconclusive", "B beside A: faster by …".
+std::string verdictLine(const ExperimentJudged& judged, double delta, const ArmNames& names);
+
 // The same measurement, of A beside B.
 ExperimentJudged turnedRound(ExperimentJudged judged);
 
@@ -28,6 +41,9 @@ std::string sidesOfTurns(const std::string& id, const std::string& from, const s
 
 // A whole sentence: the words above, on how many pairs, and why where it is inconclusive. sides: what is judged beside what.
 std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01, const std::string& sides = "B beside A");
+
+// verdictLine as a whole sentence, of the same.
+std::string verdictSentence(const ExperimentJudged& judged, double delta, const ArmNames& names);
 
 // Of two values of a switch that took turns within a run: the same by their names, what one of them said beside itself (`same` comparisons), and
 // which the run went on with.

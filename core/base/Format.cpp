@@ -36,6 +36,14 @@ std::string significant(double value, int digits) {
     return grouped(fmt::format("{:.{}f}", value, decimals));
 }
 
+std::string amount(double value) {
+    std::string digits = significant(value);
+    if (digits.find('e') != std::string::npos || digits.find('.') == std::string::npos) return digits;
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.ends_with('.')) digits.pop_back();
+    return digits;
+}
+
 std::string count(std::int64_t value) {
     return grouped(std::to_string(value));
 }

@@ -220,4 +220,15 @@ std::vector<std::pair<std::string, std::string>> listConfig(const RunConfig& con
     return all;
 }
 
+std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b) {
+    std::vector<DifferingKey> all;
+    const auto ofA = listConfig(a), ofB = listConfig(b);
+    for (const auto& [key, value] : ofA) {
+        if (key == "preset") continue;
+        const auto other = std::ranges::find(ofB, key, &std::pair<std::string, std::string>::first);
+        if (other != ofB.end() && other->second != value) all.push_back({key, value, other->second});
+    }
+    return all;
+}
+
 }  // namespace stepscope

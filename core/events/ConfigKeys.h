@@ -35,4 +35,10 @@ Status checkConfig(const RunConfig& config);
 // All keys and values in a fixed order (settings, then switches by id): for YAML, --json, stored sessions and "what differs".
 std::vector<std::pair<std::string, std::string>> listConfig(const RunConfig& config);
 
+struct DifferingKey {
+    std::string key, a, b;
+};
+// Of two complete configurations; keys in their fixed order, without the preset's name.
+std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b);
+
 }  // namespace stepscope

@@ -1,7 +1,5 @@
 #include "core/experiment/Judgement.h"
 
-#include "core/analysis/JudgedSentence.h"
-
 namespace stepscope {
 
 void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged) {

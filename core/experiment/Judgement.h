@@ -2,15 +2,11 @@
 #pragma once
 #include <string>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/events/Experiment.h"
 #include "core/experiment/Course.h"
 
 namespace stepscope {
-
-// What the sides are called in sentences.
-struct ArmNames {
-    std::string a = "A", b = "B";
-};
 
 // Of the newest pair and of all pairs; `over` when the course has no more orders. at and step are the caller's. broke: why no more steps could be
 // made, a sentence that is said before all else.

@@ -219,6 +219,12 @@ Result<Ladder> loadLadder(const std::string& nameOrFile) {
     return parseLadder(*text, nameOrFile, std::filesystem::path(nameOrFile).stem().string());
 }
 
+std::string ladderWords(const Ladder& ladder) {
+    std::string words = ladder.bottom.name;
+    for (const LadderRung& rung : ladder.rungs) words += " → " + rung.name;
+    return words;
+}
+
 std::string settingsWords(const LadderRung& rung) {
     std::string words;
     for (const auto& [key, value] : rung.settings) words += fmt::format("{}{}={}", words.empty() ? "" : " ", key, value);

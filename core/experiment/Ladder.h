@@ -38,6 +38,9 @@ const std::vector<std::string>& builtInLadders();
 // A built-in one by its name, else a file. NotFound names the built-in ones.
 Result<Ladder> loadLadder(const std::string& nameOrFile);
 
+// "float32 → TF32 → bf16": what it begins with, and what each rung adds.
+std::string ladderWords(const Ladder& ladder);
+
 // "amp=bf16 fusion=step"
 std::string settingsWords(const LadderRung& rung);
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "core/analysis/JudgedSentence.h"
@@ -35,10 +34,7 @@ Table sidesTable(const SideFacts& a, const SideFacts& b) {
     const auto rate = [](double value) { return unknownOr(value, format::rate(value, "tok/s")); };
     add("speed", rate(a.tokensPerSecond), rate(b.tokensPerSecond));
     add("peak memory", bytesText(a.peakBytes), bytesText(b.peakBytes));
-    const auto number = [](double value) {
-        return unknownOr(value, (value >= 100 || value == std::floor(value)) && std::abs(value) < 9e15 ? format::count(std::llround(value))
-                                                                                                       : format::significant(value));
-    };
+    const auto number = [](double value) { return unknownOr(value, format::amount(value)); };
     add("page faults a step", number(a.faultsPerStep), number(b.faultsPerStep));
     add("operations a step", number(a.operations), number(b.operations));
     const auto energy = [](double value) { return unknownOr(value, format::significant(value * 1e3) + " mJ"); };
@@ -65,14 +61,8 @@ void addMemory(Document& document, const std::vector<MemoryOwner>& a, const std:
 
 Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) {
     const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
-    std::string words = judgedWords(judged, began.delta);
-    if (faster || slower)
-        words = "B is " + words;
-    else if (!words.empty())
-        words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-    return {words + (judged.over ? "" : " (cut off before it was over)"), faster   ? Verdict::Tone::Good
-                                                                          : slower ? Verdict::Tone::Bad
-                                                                                   : Verdict::Tone::Neutral};
+    const Verdict::Tone tone = faster ? Verdict::Tone::Good : slower ? Verdict::Tone::Bad : Verdict::Tone::Neutral;
+    return {verdictHeadline(judged, began.delta, armNames(began)) + (judged.over ? "" : " (cut off before it was over)"), tone};
 }
 
 void addWhy(Document& document, const WaterfallResult& why) {
@@ -170,8 +160,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && bounded)
         document.blocks.push_back(Paragraph{
             fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "
-                        "with both made "
-                        "anew {}, in {:.0f} s.",
+                        "with both programs built again {}, in {:.0f} s.",
                         judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left,
                         judged.rebuilds == 1 ? "once" : fmt::format("{} times", judged.rebuilds), history.measuringSeconds())});
     if (std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty())
@@ -210,8 +199,8 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     document.blocks.push_back(Paragraph{fmt::format(
         "Both sides took turns in blocks of steps; a coin (seed {}) decided which one began each pair. The interval is a self-normalised confidence "
         "sequence on the logarithm of the ratio of both times per token (de la Peña 1999; Howard et al. 2020), which stays valid however often one "
-        "looks;{} a difference is claimed only if Student's t over the times that both were made anew excludes none as well. Whole pairs are left "
-        "out for other programs' use of the processors alone. A ratio within ±{:g} % counts as equal.",
+        "looks;{} a difference is claimed only if Student's t over the times that both programs were built again excludes none as well. Whole pairs "
+        "are left out for other programs' use of the processors alone. A ratio within ±{:g} % counts as equal.",
         began.seed,
         began.finalLook ? " when the budget is spent there is one look more, by Student's t over the pairs (Efron 1969) and, of fewer than 16, by "
                           "all signs that the coins could have given them, for which three quarters of the allowed error are kept;"

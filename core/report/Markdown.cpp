@@ -74,7 +74,7 @@ public:
         text += '\n';
     }
     void operator()(const PairPicture& picture) {
-        Table table{.head = {"pair", "made anew", "ratio", "low", "high", ""}, .rows = {}, .textColumns = 0};
+        Table table{.head = {"pair", "built again", "ratio", "low", "high", ""}, .rows = {}, .textColumns = 0};
         for (std::size_t i = 0; i < picture.dots.size(); ++i) {
             const PairDot& dot = picture.dots[i];
             const bool known = dot.low > 0 && dot.high > 0;

@@ -124,7 +124,7 @@ Status Comparison::learnFor(EqualTimeLoss& loss) const {
 }
 
 void Comparison::judge(bool over, const std::string& beside) {
-    ExperimentJudged judged = judgementOf(m_course, over, m_broke);
+    ExperimentJudged judged = judgementOf(m_course, over, m_broke, armNames(side(Arm::A).config, side(Arm::B).config));
     judged.at = m_setup.clock->now();
     judged.step = m_newestStep;
     // What comes behind the pairs takes time as well.

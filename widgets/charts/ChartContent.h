@@ -79,6 +79,7 @@ struct RightAxis {
     Scale scale;
     Quantity quantity = Quantity::Number;
     QColor colour;
+    QString unit{};  // where the quantity has none of its own
 };
 
 // The values behind a chart, all of them, for files and the clipboard: one row a step or a device sample.

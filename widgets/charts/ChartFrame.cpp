@@ -5,6 +5,8 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <utility>
 
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
@@ -68,6 +70,7 @@ ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, 
     const double labels = frame.plot.height() / QFontMetricsF(frame.labelFont).height();
     axes.yTicks = makeTicks(y, yQuantity, static_cast<int>(frame.plot.height() / kPixelsAYTick), labels >= 3.2 ? 3 : 2);
     if (right) axes.rightTicks = makeTicks(right->scale, right->quantity, std::max(2, static_cast<int>(frame.plot.height() / kPixelsARightTick)));
+    if (right && !right->unit.isEmpty()) axes.rightTicks.unit = right->unit;
     return axes;
 }
 
@@ -117,14 +120,17 @@ void paintRightAxis(QPainter& painter, const ChartFrame& frame, const ChartAxes&
     QColor ground = frame.palette.color(QPalette::Base);
     ground.setAlphaF(0.75F);  // a line below a label is still seen
     painter.setFont(frame.labelFont);
-    for (const Tick& tick : axes.rightTicks.ticks) {
+    bool unitSaid = axes.rightTicks.unit.isEmpty();
+    // From the top, whose label has the unit.
+    for (const Tick& tick : std::views::reverse(axes.rightTicks.ticks)) {
         const double y = frame.plot.bottom() - axes.right->scale.toShare(tick.value) * frame.plot.height();
         if (y - metrics.height() / 2 < frame.plot.top() || y + metrics.height() / 2 > frame.plot.bottom()) continue;
-        const double width = metrics.horizontalAdvance(tick.label);
+        const QString label = std::exchange(unitSaid, true) ? tick.label : tick.label + QStringLiteral("\u202F") + axes.rightTicks.unit;
+        const double width = metrics.horizontalAdvance(label);
         const QRectF box(frame.plot.right() - width - kLabelGap, y - metrics.height() / 2, width + kLabelGap, metrics.height());
         painter.fillRect(box, ground);
         painter.setPen(axes.right->colour);
-        painter.drawText(box, Qt::AlignCenter, tick.label);
+        painter.drawText(box, Qt::AlignCenter, label);
     }
 }
 

@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 const QString kCpu = QStringLiteral("CPU"), kGpu = QStringLiteral("GPU"), kOthers = QStringLiteral("others"), kHost = QStringLiteral("host"),
-              kQuota = QStringLiteral("quota"), kResident = QStringLiteral("resident"), kFaults = QStringLiteral("page faults a step"),
+              kQuota = QStringLiteral("quota"), kResident = QStringLiteral("process"), kFaults = QStringLiteral("page faults a step"),
               kCpuPower = QStringLiteral("CPU power"), kGpuPower = QStringLiteral("GPU power");
 
 ValueTable sampleTable(const RunHistory& history, QStringList names, std::function<double(std::size_t, std::size_t)> at) {
@@ -188,10 +188,10 @@ public:
     QString title() const override { return QStringLiteral("Memory"); }
     QString help() const override {
         return QStringLiteral(
-            "Resident memory of this process and, where there is a GPU, its used memory. \"free\" is what the machine could still "
-            "give, drawn where it comes near. Page faults (right axis): pages that a step touched for the first time, many where memory is given "
-            "back "
-            "to the system at every step (host-memory).");
+            "What this process holds in the machine's memory (resident): tensors, what is kept to be used again, the program and its libraries; the "
+            "most of it stands in the strip at a run's end. What tensors alone take, the most in a step, is less, and stands in the strip of a flip. "
+            "Where there is a GPU, its used memory. \"free\" is what the machine could still give, drawn where it comes near. Page faults (right "
+            "axis): pages that a step touched for the first time, many where memory is given back to the system at every step (host-memory).");
     }
     Quantity quantity() const override { return Quantity::Bytes; }
 
@@ -299,7 +299,8 @@ private:
         VisibleValues visible;
         visible.add(faults, visibleRows(places, request.x), false);
         const QColor colour = request.colour(SeriesRole::PageFaults);
-        if (request.hasSteps() && request.shows(kFaults)) m_right = {niceScale(0, visible.high, false, true), Quantity::Count, colour};
+        if (request.hasSteps() && request.shows(kFaults))
+            m_right = {niceScale(0, visible.high, false, true), Quantity::Events, colour, QStringLiteral("faults/step")};
         canvas.setLine(
             m_faults, m_right ? toShares(decimate(places, faults, request.x, request.pixels, false), request.x, m_right->scale) : std::vector<Line>{},
             {colour, 1.25});

@@ -65,7 +65,8 @@ public:
 
         scales.add(steps.lossScale, rows, true);
         if ((request.shows(kScale) || request.shows(kSkipped)) && scales.low > 0 && std::isfinite(scales.high))
-            m_right = {niceScale(scales.low, scales.high, true, false), Quantity::Count, request.colour(SeriesRole::LossScale)};
+            m_right = {niceScale(scales.low, scales.high, true, false), Quantity::Events, request.colour(SeriesRole::LossScale),
+                       QStringLiteral("loss scale")};
         canvas.setLine(m_lossScale, m_right && request.shows(kScale) ? lines(steps.lossScale, m_right->scale) : std::vector<Line>{},
                        {request.colour(SeriesRole::LossScale), 1.25, Qt::DashLine});
         canvas.setDots(m_skipped, m_right && request.shows(kSkipped) ? toShares(skippedSteps(request, places), request.x, m_right->scale) : Line{},

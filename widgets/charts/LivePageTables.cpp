@@ -85,7 +85,7 @@ const std::vector<LivePage::Metric>& LivePage::metrics() {
         phase(Phase::Optimizer),
         {tr("loss"), Quantity::Number, [](const StepColumns& steps, std::size_t row) { return steps.loss[row]; }},
         {tr("gradient norm"), Quantity::Number, [](const StepColumns& steps, std::size_t row) { return steps.gradientNorm[row]; }},
-        {tr("memory"), Quantity::Bytes,
+        {tr("tensor memory"), Quantity::Bytes,
          [](const StepColumns& steps, std::size_t row) { return memoryOf(steps.peakBytes[row], steps.residentBytes[row]); }},
         {tr("page faults"), Quantity::Events, [](const StepColumns& steps, std::size_t row) { return steps.pageFaults[row]; }},
     };
@@ -98,7 +98,7 @@ void LivePage::buildTables() {
         {tr("of each step"), tr("steps"), tr("mean"), tr("median"), tr("lower quartile"), tr("upper quartile"), tr("least"), tr("most")});
     m_flips = new OverlayTable(tr("Flips of this session"), this);
     m_flips->setColumns(
-        {tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("memory"), tr("to decide it"), tr("verdict")});
+        {tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("tensor memory"), tr("to decide it"), tr("verdict")});
     m_flips->setActions(6, tr("The two values take turns until it is known which one is faster: in the run while it trains, else on the page Compare "
                               "(M on the chosen row)"));
     connect(m_flips, &OverlayTable::rowActivated, this, [this](int row) {

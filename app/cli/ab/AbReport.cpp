@@ -54,8 +54,8 @@ std::vector<std::string> row(const char* name, const std::string& settings, cons
             unknownOr(facts.tokensPerSecond, format::rate(facts.tokensPerSecond, "tok/s")),
             unknownOr(facts.peakBytes,
                       format::bytes({std::isfinite(facts.peakBytes) ? static_cast<std::int64_t>(std::clamp(facts.peakBytes, 0.0, 9e18)) : 0})),
-            unknownOr(facts.faultsPerStep, format::significant(facts.faultsPerStep)),
-            unknownOr(facts.operations, format::significant(facts.operations, 4)),
+            unknownOr(facts.faultsPerStep, format::amount(facts.faultsPerStep)),
+            unknownOr(facts.operations, format::amount(facts.operations)),
             unknownOr(facts.joulesPerToken, format::significant(facts.joulesPerToken * 1e3) + " mJ")};
 }
 
@@ -132,7 +132,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
                  {"ENERGY A TOKEN", Right}});
     table.add(row("A", printable(began.same ? "as given" : ofA), history.facts(Arm::A)));
     table.add(row("B", printable(began.same ? "the same" : ofB), history.facts(Arm::B)));
-    std::string text = table.text() + "\n" + printable(judgedSentence(judged, began.delta)) + "\n";
+    std::string text = table.text() + "\n" + printable(verdictSentence(judged, began.delta, armNames(sideA, sideB))) + "\n";
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
     if (std::isfinite(judged.ratio) && !bounded)
         text += fmt::format("Time per token of A ÷ that of B so far: {:.4f}; too few pairs for an interval.\n", judged.ratio);

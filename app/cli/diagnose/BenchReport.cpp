@@ -87,7 +87,7 @@ std::string benchText(const StepsTiming& timing, const MachinePeaks& peaks) {
                         format::rate(timing.sequencesPerSecond(), "samples/s"), format::count(timing.tokens), format::count(timing.sequences));
     text += fmt::format("peak memory of tensors {}, predicted {}; {} page faults and {} operations a step\n",
                         std::isfinite(timing.peakBytes) ? format::bytes(asBytes(timing.peakBytes)) : "unknown", format::bytes(timing.memory.tensors),
-                        format::significant(timing.faultsPerStep), format::significant(timing.operations, 4));
+                        format::amount(timing.faultsPerStep), format::amount(timing.operations));
     const double rate = timing.work.products / (mean / 1e3), peak = peaks.of(timing.plan.precision);
     text += fmt::format("matrix products: {} of the {} that this machine reaches in {} ({})\n", flopRate(rate), flopRate(peak),
                         wordOf(timing.plan.precision),

@@ -40,7 +40,7 @@ std::vector<std::string> cells(const StudyRow& row) {
                     : times(row.ratio, row.low, row.high),
             times(row.total, row.totalLow, row.totalHigh),
             known(row.peakBytes, format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),
-            known(row.operations, format::significant(row.operations, 4)),
+            known(row.operations, format::amount(row.operations)),
             known(row.loss, fmt::format("{:+.4f}", row.loss)),
             printable(row.reported)};
 }

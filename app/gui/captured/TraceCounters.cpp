@@ -28,8 +28,8 @@ Error nobodyWaits() {
 Status deviceCounters(SessionReader& reader, std::int64_t session, std::vector<CounterSeries>& into) {
     const auto samples = reader.samples(session, CounterSeries::kMostPoints + 1);  // one more, so that what is cut says so
     if (!samples) return samples.error();
-    std::vector<CounterSeries> all{{"CPU", "%", {}},         {"memory", "GB", {}},   {"GPU", "%", {}},
-                                   {"GPU memory", "GB", {}}, {"GPU power", "W", {}}, {"CPU power", "W", {}}};
+    std::vector<CounterSeries> all{{"CPU", "%", {}},         {"process memory", "GB", {}}, {"GPU", "%", {}},
+                                   {"GPU memory", "GB", {}}, {"GPU power", "W", {}},       {"CPU power", "W", {}}};
     for (const DeviceSample& sample : *samples) {
         const std::array<double, 6> values{sample.cpuPct,    static_cast<double>(sample.residentBytes) * 1e-9,
                                            sample.gpuPct,    sample.gpuMemoryBytes * 1e-9,

@@ -150,7 +150,10 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
         if (!m_page.isVisible()) return m_follow.start();
         read(m_stored);
     });
-    m_page.setLadders(builtInLadders());
+    std::vector<LadderChoice> ladders;
+    for (const std::string& name : builtInLadders())
+        if (const auto ladder = loadLadder(name)) ladders.push_back({name, ladderWords(*ladder)});
+    m_page.setLadders(ladders);
     connect(&m_soon, &QTimer::timeout, this, &LadderWiring::look);
     connect(&m_page, &LadderPage::edited, this, &LadderWiring::lookSoon);
     connect(&m_page, &LadderPage::edited, &m_running, &RunWiring::forgetMended);

@@ -26,13 +26,28 @@ QString warningOf(const QString& text) {
     return "Qt warns: " + plain + (plain.endsWith('.') || plain.endsWith('!') || plain.endsWith('?') || plain.endsWith("…") ? "" : ".");
 }
 
+// Where nobody logged in, as in most containers, Qt takes a folder of its own, and nothing of the window depends on which.
+bool isOfNoUse(const QString& text) {
+    return text.startsWith("QStandardPaths: XDG_RUNTIME_DIR not set");
+}
+
+void printSentences(const QStringList& sentences) {
+    for (const QString& sentence : sentences) std::fprintf(standard_error::own(), "stepscope: %s\n", qPrintable(sentence));
+}
+
 thread_local bool t_hearing = false;  // what telling one causes is not told in turn
 
 void hearMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    // Qt ends the program now: what it warned of before may be why.
+    if (type == QtFatalMsg && !t_hearing) {
+        const std::lock_guard ending(g_warningMutex);
+        if (g_messages != nullptr) printSentences(g_messages->takeUntold());
+    }
     if ((type != QtWarningMsg && type != QtCriticalMsg) || t_hearing) {
         if (g_beforeMessages != nullptr) g_beforeMessages(type, context, text);
         return;
     }
+    if (isOfNoUse(text)) return;
     t_hearing = true;
     {
         const std::lock_guard telling(g_warningMutex);
@@ -62,9 +77,13 @@ QtMessages::~QtMessages() {
     {
         const std::lock_guard leaving(g_warningMutex);
         g_messages = nullptr;
-        untold = std::exchange(m_untold, {});
+        untold = takeUntold();
     }
-    for (const QString& sentence : untold) std::fprintf(standard_error::own(), "stepscope: %s\n", qPrintable(sentence));
+    printSentences(untold);
+}
+
+QStringList QtMessages::takeUntold() {
+    return std::exchange(m_untold, {});
 }
 
 void QtMessages::tell(const QString& sentence) {

@@ -1,5 +1,6 @@
 // QtMessages: what Qt warns of, and other libraries where nothing runs that has a log, as sentences for the window's log instead of raw on a
-// terminal. Made by main() as soon as there is an application; Qt may warn on any thread, the sentences are told on the one that made this.
+// terminal. Made by main() before there is an application, whose making may warn; Qt may on any thread, the sentences are told on the one that made
+// this.
 #pragma once
 #include <QObject>
 #include <QStringList>
@@ -15,6 +16,7 @@ public:
 
     void tell(const QString& sentence);   // from any thread
     void queue(const QString& sentence);  // the same for who holds the lock of all messages
+    QStringList takeUntold();             // and what is still to be told
 
 Q_SIGNALS:
     void warned(const QString& sentence);  // "Qt warns: ….", each once, and 100 at most

@@ -79,9 +79,14 @@ RunEnd endOf(const RunHistory& history, const RunSummary& summary, const QString
     if (std::isfinite(summary.validationLoss)) add("validation", lossText(summary.validationLoss), "the last one");
     if (std::isfinite(summary.msPerStepMedian)) add("step time", words(format::milliseconds(summary.msPerStepMedian)), "median");
     if (std::isfinite(summary.tokensPerSecond)) add("throughput", words(format::rate(summary.tokensPerSecond, "tok/s")), "at the median step");
-    if (summary.peakMemoryBytes > 0)
-        add("peak memory", words(format::bytes({summary.peakMemoryBytes})),
-            summary.peakAllocatedBytes > 0 ? "tensors " + words(format::bytes({summary.peakAllocatedBytes})) : QString());
+    if (summary.peakMemoryBytes > 0) {
+        add("peak process memory", words(format::bytes({summary.peakMemoryBytes})),
+            summary.peakAllocatedBytes > 0 ? "tensors " + words(format::bytes({summary.peakAllocatedBytes})) + " at most" : QString());
+        end.figures.back().hint =
+            "The most that the process held in this machine's memory: tensors, unless they are on a GPU, what is kept to be used again, the program "
+            "and "
+            "its libraries. The chart Memory shows it over time.";
+    }
     end.note = flips.isEmpty() ? QString("no switch was flipped") : flips.join("; ");
     return all;
 }

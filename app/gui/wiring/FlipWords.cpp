@@ -136,7 +136,8 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
     // The step time in other words: where that claims nothing, neither does this.
     if (measured && !ofThroughput && effect.machineChange.empty() && strip.figures[0].verdict == StripVerdict::Inconclusive)
         strip.figures[1].change.clear();
-    strip.figures.push_back(figure("memory", effect.memory, true, measured, Says::Figure, bytes));
+    strip.figures.push_back(figure("tensor memory", effect.memory, true, measured, Says::Figure, bytes));
+    strip.figures.back().hint = kTensorMemoryHint;
     strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, Says::Figure, count));
     if (std::isfinite(effect.operations.before.median))
         strip.figures.push_back(figure("operations", effect.operations, true, measured, Says::Figure, count));

@@ -8,6 +8,12 @@
 
 namespace stepscope {
 
+// Of the figure "tensor memory".
+constexpr const char* kTensorMemoryHint =
+    "The most that tensors held at a time in a step; of sessions that do not know it, what the process held. The process holds more: what is kept to "
+    "be "
+    "used again, the program and its libraries. The chart Memory shows that.";
+
 // titles: of the switches flipped, in their order.
 FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles);
 // "from step 146 on": the first step that has the new value, as the log says it.

@@ -40,17 +40,6 @@ std::string wholePath(const std::string& path) {
 
 }  // namespace
 
-std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b) {
-    std::vector<DifferingKey> all;
-    const auto ofA = listConfig(a), ofB = listConfig(b);
-    for (const auto& [key, value] : ofA) {
-        if (key == "preset") continue;
-        const auto other = std::ranges::find(ofB, key, &std::pair<std::string, std::string>::first);
-        if (other != ofB.end() && other->second != value) all.push_back({key, value, other->second});
-    }
-    return all;
-}
-
 bool isOfLearning(const std::string& key) {
     return (sectionOf(key) == "schedule" && isInTimedSteps(key)) || key == "seed";
 }

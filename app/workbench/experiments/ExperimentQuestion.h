@@ -1,4 +1,4 @@
-// What two configurations ask of each other: which keys differ, whether they can be compared at all, and what a reader of the answer must know.
+// What two configurations ask of each other: whether they can be compared at all, and what a reader of the answer must know.
 // Torch-free; any thread.
 #pragma once
 #include <string>
@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "core/base/Result.h"
+#include "core/events/ConfigKeys.h"
 #include "core/events/Experiment.h"
 #include "core/events/Machine.h"
 #include "core/events/RunConfig.h"
 
 namespace stepscope {
 
-struct DifferingKey {
-    std::string key, a, b;
-};
-// Complete configurations; keys in their fixed order, without the preset's name.
-std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b);
 // Whether what is learnt differs by it: of the schedule, or the seed.
 bool isOfLearning(const std::string& key);
 

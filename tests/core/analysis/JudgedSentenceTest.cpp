@@ -6,6 +6,7 @@
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/events/ConfigJson.h"
 
 namespace stepscope {
 namespace {
@@ -29,6 +30,34 @@ TEST(JudgedWords, SayHowMuchFasterOrSlowerWithTheNearBoundFirst) {
     EXPECT_EQ(judgedParts(judged("inconclusive", 1.2, 0.9, 1.5), 0.01).interval, "");
     const ExperimentJudged other = turnedRound(judged("slower", 0.8, 0.5, 1));
     EXPECT_EQ(judgedWords(other, 0.01), "faster by 25.0 % [0.0 %, 100.0 %]");
+}
+
+TEST(ArmNames, AreTheValuesOfTheOneSettingThatDiffersElseAAndB) {
+    RunConfig a, b;
+    EXPECT_EQ(armNames(a, b).b, "B") << "they are equal";
+    a.switches["amp"] = std::string("off");
+    b.switches["amp"] = std::string("bf16");
+    b.preset = "of another name";
+    EXPECT_EQ(armNames(a, b).a, "amp=off");
+    EXPECT_EQ(armNames(a, b).b, "amp=bf16");
+    EXPECT_EQ(armNames(ExperimentBegan{.configA = configToJson(a), .configB = configToJson(b)}).b, "amp=bf16");
+    EXPECT_FALSE(armNames(ExperimentBegan{.configA = "{", .configB = configToJson(b)}).named());
+    b.layers = a.layers + 1;
+    EXPECT_FALSE(armNames(a, b).named()) << "two settings differ";
+    EXPECT_EQ(armNames(a, b).a, "A");
+}
+
+TEST(VerdictHeadline, SaysWhichValueIsFasterThanWhich) {
+    const ArmNames names{"amp=off", "amp=bf16"};
+    EXPECT_EQ(verdictHeadline(judged("faster", 1.123, 1.101, 1.146), 0.01, names), "amp=bf16 is faster than amp=off by 12.3 % [10.1 %, 14.6 %]");
+    EXPECT_EQ(verdictHeadline(judged("slower", 0.9, 0.88, 0.93), 0.01, names), "amp=bf16 is slower than amp=off by 10.0 % [7.0 %, 12.0 %]");
+    EXPECT_EQ(verdictHeadline(judged("faster", 3.314, 3.271, 3.36), 0.01, names), "amp=bf16 is 3.31 times as fast as amp=off [3.27, 3.36]");
+    EXPECT_EQ(verdictHeadline(judged("faster", 1.123, 1.101, 1.146), 0.01), "B is faster by 12.3 % [10.1 %, 14.6 %]");
+    EXPECT_EQ(verdictHeadline(judged("inconclusive", 1.2, 0.9, 1.5), 0.01, names), "Inconclusive");
+    EXPECT_EQ(verdictLine(judged("inconclusive", 1.2, 0.9, 1.5), 0.01, names), "amp=bf16 beside amp=off: inconclusive");
+    EXPECT_EQ(verdictLine(judged("faster", 1.123, 1.101, 1.146), 0.01, {}), "B beside A: faster by 12.3 % [10.1 %, 14.6 %]");
+    EXPECT_EQ(verdictSentence(judged("faster", 1.123, 1.101, 1.146), 0.01, names),
+              "amp=bf16 is faster than amp=off by 12.3 % [10.1 %, 14.6 %], in 12 pairs of blocks.");
 }
 
 TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {

@@ -42,6 +42,20 @@ TEST(Format, SaysWhenANumberIsNotKnown) {
     EXPECT_EQ(percent(unknown), "n/a");
 }
 
+TEST(Format, WritesHowManyOnAverageWithoutZerosAtTheEnd) {
+    EXPECT_EQ(amount(253), "253");
+    EXPECT_EQ(amount(253.4), "253");
+    EXPECT_EQ(amount(1253.4), "1" + kNarrow + "253");
+    EXPECT_EQ(amount(100), "100");
+    EXPECT_EQ(amount(16), "16");
+    EXPECT_EQ(amount(16.42), "16.4");
+    EXPECT_EQ(amount(0.07), "0.07");
+    EXPECT_EQ(amount(2.004), "2");
+    EXPECT_EQ(amount(0), "0");
+    EXPECT_EQ(amount(1e300), "1.00e+300");
+    EXPECT_EQ(amount(std::numeric_limits<double>::quiet_NaN()), "n/a");
+}
+
 TEST(Format, GroupsCountsInThrees) {
     EXPECT_EQ(count(0), "0");
     EXPECT_EQ(count(999), "999");

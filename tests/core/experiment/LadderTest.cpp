@@ -54,6 +54,7 @@ TEST(Ladder, TheBuiltInOnesAreThoseOfTheWriteUpsWithTheirFigures) {
         const auto ladder = loadLadder(name);
         ASSERT_TRUE(ladder.ok()) << ladder.error().sentence;
         EXPECT_EQ(ladder->title, name);
+        EXPECT_TRUE(ladderWords(*ladder).starts_with(ladder->bottom.name + " → " + ladder->rungs.front().name)) << ladderWords(*ladder);
         EXPECT_GE(ladder->rungs.size(), 6u);
         EXPECT_FALSE(ladder->bottom.reported.empty());
         EXPECT_FALSE(ladder->rungs.back().reported.empty());

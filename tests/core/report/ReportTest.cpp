@@ -74,10 +74,20 @@ TEST(Report, OfAnExperimentSaysVerdictIntervalFloorMachineAndHowToRepeatIt) {
     const Document document = experimentReport(measured(1.24, "faster", 12), facts());
     for (const std::string& text : {toHtml(document), toMarkdown(document)}) {
         for (const char* said : {"B is faster by 24.0 %", "1.2400", "1.2028", "1.2772", "within 1.20 %", "A processor", "amp", "bf16", "tiny-cpu",
-                                 "2026-11-22", "self-normalised", "12 pairs", "anew 6 times"})
+                                 "2026-11-22", "self-normalised", "12 pairs", "built again 6 times"})
             EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
         EXPECT_NE(text.find("stepscope-cli ab --a amp=off --b amp=bf16"), std::string::npos);
     }
+}
+
+TEST(Report, NamesTheTwoValuesOfTheOneSettingThatDiffers) {
+    RunConfig a, b;
+    a.switches["amp"] = std::string("off");
+    b.switches["amp"] = std::string("bf16");
+    ExperimentHistory history = measured(1.24, "faster", 12);
+    history.add(ExperimentBegan{.configA = configToJson(a), .configB = configToJson(b), .budgetSeconds = 60});
+    const std::string text = toHtml(experimentReport(history, facts()));
+    EXPECT_NE(text.find("amp=bf16 is faster than amp=off by 24.0 %"), std::string::npos) << text;
 }
 
 TEST(Report, SaysBesideAVerdictWhatIsToBeKnownOfIt) {
@@ -250,7 +260,7 @@ TEST(Report, OfSidesWithOtherBatchesSaysWhyTheLossIsUnknownAndHowLongMeasuringTo
     history.add(last);
     const std::string text = toMarkdown(experimentReport(history, facts()));
     EXPECT_NE(text.find("Loss at equal tokens: unknown (the batches differ)."), std::string::npos) << text;
-    EXPECT_NE(text.find("made anew once, in 50 s."), std::string::npos) << text;
+    EXPECT_NE(text.find("built again once, in 50 s."), std::string::npos) << text;
 }
 
 }  // namespace

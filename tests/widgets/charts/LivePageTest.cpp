@@ -152,6 +152,7 @@ private Q_SLOTS:
         const ChartView& chart = shown.page.chart(2);
         QVERIFY2(shown.pixelsOf(2, seriesColour(SeriesRole::LossScale, false), 60) > 30, "the loss scale");
         QVERIFY(chart.rightTicks().ticks.size() >= 2);
+        QCOMPARE(chart.rightTicks().unit, QString("loss scale"));
         QVERIFY2(chart.readOutText().contains("skipped 3"), qPrintable(chart.readOutText()));
         shown.page.showStep(400);
         QVERIFY2(chart.readOutText().contains("skipped 1"), qPrintable(chart.readOutText()));
@@ -171,6 +172,7 @@ private Q_SLOTS:
         Shown shown;
         QVERIFY2(shown.pixelsOf(6, seriesColour(SeriesRole::PageFaults, false), 60) > 50, "the line, its swatch and its labels");
         QVERIFY(shown.page.chart(6).rightTicks().ticks.back().value >= 5000);
+        QCOMPARE(shown.page.chart(6).rightTicks().unit, QString("faults/step"));
         shown.page.showStep(100);
         QVERIFY2(shown.page.chart(6).readOutText().contains("page faults a step 8\u202F000"), qPrintable(shown.page.chart(6).readOutText()));
     }

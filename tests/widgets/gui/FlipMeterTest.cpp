@@ -238,7 +238,8 @@ TEST_F(FlipMeterTest, MemoryIsTheMostThatTensorsHeldDuringTheStepsEvenWhereThePr
     peak = 90e6;
     steps(60, 26);
     const auto strip = stripOf(*meter.read(history), {"Checkpointing"});
-    EXPECT_EQ(strip.figures[2].name, "memory");
+    EXPECT_EQ(strip.figures[2].name, "tensor memory");
+    EXPECT_TRUE(strip.figures[2].hint.contains("The process holds more")) << strip.figures[2].hint.toStdString();
     EXPECT_EQ(strip.figures[2].medians, "250 → 90.0\u202FMB");
     EXPECT_EQ(strip.figures[2].verdict, FlipStripReading::Verdict::Better);
     EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Worse) << "and time rises: both are shown";

@@ -29,6 +29,30 @@ TEST(QtMessages, AreSentencesOnceEachFromAnyThreadAndNeverRaw) {
         << said.join(" | ").toStdString();
 }
 
+TEST(QtMessages, OfAFolderThatNobodyNeedsAreSaidNowhere) {
+    QStringList said;
+    testing::internal::CaptureStderr();
+    {
+        QtMessages messages;
+        QObject::connect(&messages, &QtMessages::warned, [&said](const QString& sentence) { said << sentence; });
+        qWarning("QStandardPaths: XDG_RUNTIME_DIR not set, defaulting to '/tmp/runtime-somebody'");
+        qWarning("QStandardPaths: wrong permissions on runtime directory /tmp");
+        QCoreApplication::sendPostedEvents(&messages);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(said, QStringList{"Qt warns: QStandardPaths: wrong permissions on runtime directory /tmp."}) << said.join(" | ").toStdString();
+}
+
+TEST(QtMessages, ThatWereNotToldYetArePrintedWhereQtEndsTheProgram) {
+    EXPECT_DEATH(
+        {
+            const QtMessages messages;
+            qWarning("the plug-in is there and cannot be loaded");
+            qFatal("no plug-in");
+        },
+        "stepscope: Qt warns: the plug-in is there and cannot be loaded");
+}
+
 TEST(QtMessages, OfAnyLengthAndNumberAreBounded) {
     QStringList said;
     testing::internal::CaptureStderr();

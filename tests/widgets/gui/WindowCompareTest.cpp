@@ -95,7 +95,7 @@ TEST_F(WindowCompareTest, InANarrowWindowNothingOfItIsCut) {
     for (const bool measured : {false, true}) {
         if (measured) {
             measure();
-            ASSERT_TRUE(says("B is faster by"));
+            ASSERT_TRUE(says("amp=bf16 is faster than"));
             ASSERT_TRUE(idle());
         }
         QScrollArea& area = measured ? static_cast<QScrollArea&>(result()) : form();
@@ -118,7 +118,7 @@ TEST_F(WindowCompareTest, AnswersAQuestionAndKeepsItAmongTheSessions) {
     EXPECT_TRUE(page().asking());
     measure();
     EXPECT_FALSE(page().asking());
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     ASSERT_TRUE(idle());
     EXPECT_EQ(result().chart()->pairs().size(), 16u);
     EXPECT_TRUE(result().basis().contains("left out")) << result().basis().toStdString();
@@ -145,7 +145,7 @@ TEST_F(WindowCompareTest, AnswersAQuestionAndKeepsItAmongTheSessions) {
 TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer) {
     openPage();
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     ASSERT_TRUE(idle());
     const QString sentence = result().reasons()->sentence();
     const QString verdict = result().verdict(), basis = result().basis(), why = result().why();
@@ -182,7 +182,7 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     QTest::mouseClick(on(result(), "Repeat"), Qt::LeftButton);
     ASSERT_TRUE(place->runs().measuring());
     ASSERT_TRUE(idle());
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     const auto earlierSaid = [&] {
         for (auto* label : result().findChildren<QLabel*>())
             if (label->isVisible() && label->text().startsWith("This was asked once before")) return true;
@@ -195,7 +195,7 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
 TEST_F(WindowCompareTest, AClickOnAReasonMovesBothCapturesLockedTogetherToThePlace) {
     openPage();
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     ASSERT_TRUE(idle());
     WhyPane& why = *result().reasons();
     LockedTimelines& both = *result().timelines();
@@ -235,7 +235,7 @@ TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {
     ASSERT_TRUE(askable());
     picture(window(), "compare-form-1024");
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     ASSERT_TRUE(idle());
     for (const QSize size : {QSize(1024, 640), QSize(1280, 800), QSize(1920, 1080)})
         for (const Theme theme : {Theme::Light, Theme::Dark}) {
@@ -269,7 +269,7 @@ TEST_F(WindowCompareTest, MemoryOfBothSidesStandsOnOneAxisWithWhatItHolds) {
     choose("batch-size", "12", "24");
     QTest::qWait(600);  // until the new question is looked at
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("batch-size=24 is faster than batch-size=12 by"));
     ASSERT_TRUE(idle());
     MemoryBars& bars = *result().memory();
     ASSERT_TRUE(QTest::qWaitFor([&] { return !bars.segments().empty(); }, 5000));
@@ -302,7 +302,7 @@ TEST_F(WindowCompareTest, MemoryOfBothSidesStandsOnOneAxisWithWhatItHolds) {
 TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {
     openPage();
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     ASSERT_TRUE(idle());
     const auto contents = [](const QString& path) {
         QFile file(path);
@@ -311,12 +311,13 @@ TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {
     const QString html = folder.filePath("report.html"), markdown = folder.filePath("report.md");
     Q_EMIT result().reportRequested(html);
     ASSERT_TRUE(QTest::qWaitFor([&] { return contents(html).contains("</html>"); }, 5000));
-    EXPECT_TRUE(contents(html).contains("B is faster by"));
+    EXPECT_TRUE(contents(html).contains("amp=bf16 is faster than amp=off by"));
     EXPECT_TRUE(contents(html).contains("stepscope-cli ab"));
     Q_EMIT page().result().earlierRequested(1, 1);
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     Q_EMIT result().reportRequested(markdown);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return contents(markdown).contains("**B is faster by"); }, 5000)) << contents(markdown).toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return contents(markdown).contains("**amp=bf16 is faster than amp=off by"); }, 5000))
+        << contents(markdown).toStdString();
     const QString json = folder.filePath("report.json");
     Q_EMIT result().reportRequested(json);
     ASSERT_TRUE(QTest::qWaitFor([&] { return contents(json).contains("\"verdict\":\"faster\""); }, 5000)) << contents(json).toStdString();
@@ -391,7 +392,7 @@ TEST_F(WindowCompareTest, ARunInTheWayIsStoppedOrWaitedFor) {
     QTest::mouseClick(on(form(), "Measure when it ends"), Qt::LeftButton);
     press("Stop");
     ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 10'000));
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than"));
     ASSERT_TRUE(idle());
     press("Run");
     ASSERT_TRUE(reaches(5));

@@ -15,6 +15,8 @@
 #include "sessions/record/Recorder.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/TextPage.h"
+#include "widgets/panels/compare/CompareForm.h"
+#include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ForecastFoot.h"
 #include "widgets/panels/experiment/ValueRow.h"
@@ -107,12 +109,13 @@ TEST_F(WindowEndTest, ARunIsSummedUpWithItsFlips) {
     EXPECT_TRUE(end.heading.contains(" steps in 00:0")) << end.heading.toStdString();
     QStringList names;
     for (const auto& figure : end.figures) names << figure.name;
-    for (const char* name : {"loss", "step time", "throughput", "peak memory"}) EXPECT_TRUE(names.contains(name)) << name;
+    for (const char* name : {"loss", "step time", "throughput", "peak process memory"}) EXPECT_TRUE(names.contains(name)) << name;
+    EXPECT_TRUE(end.figures.back().hint.contains("The chart Memory")) << "and how it is told from what tensors hold";
     EXPECT_TRUE(end.note.contains("Mixed precision off → bf16 at step ")) << end.note.toStdString();
     EXPECT_TRUE(end.note.contains("% a step")) << end.note.toStdString();
     const LogModel& log = place->stage().live().log();
     bool logged = false;
-    for (int i = 0; i < log.rowCount(); ++i) logged = logged || log.index(i).data().toString().contains("peak memory 412");
+    for (int i = 0; i < log.rowCount(); ++i) logged = logged || log.index(i).data().toString().contains("peak process memory 412");
     EXPECT_TRUE(logged);
 }
 
@@ -136,7 +139,7 @@ TEST_F(WindowEndTest, AFlipThatWasMadeWhileAReplayWasLookedAtIsSummedUpToo) {
         return false;
     };
     EXPECT_TRUE(QTest::qWaitFor([&] { return summed("Mixed precision off → bf16 at step "); }, 5000));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return summed("peak memory 412"); }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return summed("peak process memory 412"); }, 5000));
 }
 
 // Closed again it goes; that ends this process's event loop, so it is left out here.
@@ -151,6 +154,50 @@ TEST_F(WindowEndTest, AWindowWhoseLastCheckpointIsLostStaysOnceAndSaysSo) {
     EXPECT_TRUE(window().notice().sentence().endsWith("Close the window again to leave."));
     EXPECT_FALSE(place->runs().busy());
     EXPECT_TRUE(window().isVisible());
+}
+
+TEST_F(WindowEndTest, AWindowThatMeasuresStaysOnceAndClosedAgainKeepsWhatIsMeasured) {
+    setFakeExperiment({.pairs = 4000});
+    open();
+    window().pages().setCurrentWidget(&window().comparePage());
+    CompareForm& form = window().comparePage().form();
+    const auto measures = [&] {
+        ASSERT_TRUE(QTest::qWaitFor([&] { return form.canMeasure(); }, 5000));
+        QTest::mouseClick(form.measureButton(), Qt::LeftButton);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().phase() == RunController::Phase::Live; }, 5000));
+        window().close();
+        EXPECT_TRUE(window().notice().sentence().startsWith("Something is being measured on page Compare."))
+            << window().notice().sentence().toStdString();
+        EXPECT_EQ(place->runs().phase(), RunController::Phase::Live) << "it goes on";
+    };
+    measures();
+    place->runs().stop();
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(window().notice().isHidden()) << "there is nothing to say any more";
+    EXPECT_TRUE(window().isVisible());
+    window().comparePage().ask();
+    measures();
+    window().close();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !window().isVisible(); }, 5000));
+    place.reset();
+    setFakeExperiment({});
+    const auto sessions = stored();
+    ASSERT_EQ(sessions.size(), 2u);
+    for (const SessionSummary& session : sessions) EXPECT_EQ(session.state, RunState::Stopped);
+}
+
+TEST_F(WindowEndTest, StopEndsTheRunThatGoesOnBehindAStoredSession) {
+    open();
+    runAndStop(10);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
+    press("Run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 5000));
+    ASSERT_TRUE(reaches(10));
+    Q_EMIT window().sessions().replayRequested(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5000));
+    press("Stop");
+    EXPECT_TRUE(idle());
+    EXPECT_TRUE(place->stage().replaying()) << "what is looked at stays";
 }
 
 TEST_F(WindowEndTest, TextIsWrittenFromTheCheckpointOfARunThatHasEnded) {

@@ -318,10 +318,10 @@ TEST_F(WindowMeasureTest, WhatARunMeasuredIsShownAndReportedOneByOne) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return result.which()->count() == 2; }, 5000));
     EXPECT_TRUE(result.which()->isVisible());
     EXPECT_EQ(result.which()->currentIndex(), 1) << "the newest one first";
-    EXPECT_TRUE(result.verdict().startsWith("B is faster by 24")) << result.verdict().toStdString();
+    EXPECT_TRUE(result.verdict().startsWith("amp=bf16 is faster than amp=off by 24")) << result.verdict().toStdString();
     picture(window(), "measurements-of-a-run");
     Q_EMIT result.which()->activated(0);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !result.verdict().startsWith("B is faster"); }, 5000)) << result.verdict().toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !result.verdict().startsWith("amp=bf16"); }, 5000)) << result.verdict().toStdString();
     EXPECT_EQ(result.which()->currentIndex(), 0);
     const QString file = folder.filePath("first.md");
     Q_EMIT result.reportRequested(file);

@@ -67,7 +67,7 @@ TEST_F(WindowQuestionTest, BothSidesBeginWithTheCheckpointThatIsChosen) {
     EXPECT_FALSE(form().canMeasure());
     Q_EMIT window().experiment().row("layers")->committed("layers", "4");
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than amp=off by"));
     ASSERT_TRUE(idle());
     auto reader = SessionReader::open(options.database.toStdString());
     ASSERT_TRUE(reader.ok());
@@ -85,7 +85,7 @@ TEST_F(WindowQuestionTest, BothSidesBeginWithTheCheckpointThatIsChosen) {
 TEST_F(WindowQuestionTest, TheSameQuestionIsAskedOnAnotherPreset) {
     openPage();
     measure();
-    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(says("amp=bf16 is faster than amp=off by"));
     ASSERT_TRUE(idle());
     CompareQuestion another = form().question();
     another.differences = {{"host-memory", "caching", "system"}};

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/analysis/JudgedSentence.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/compare/CompareFacts.h"
@@ -37,6 +38,7 @@ protected:
             block.slowest = TimeNs::fromSeconds(0.07);
             block.pageFaults = 20;
             block.peakBytes = 5e7;
+            block.operations = 253;
             history->add(block);
         }
         ExperimentJudged judged{
@@ -61,6 +63,11 @@ protected:
             if (found->text() == text) return found;
         return nullptr;
     }
+    QString method() const {
+        for (const auto* label : result.findChildren<QLabel*>())
+            if (label->accessibleName() == "Method") return label->text();
+        return "there is none";
+    }
     std::shared_ptr<ExperimentHistory> history = std::make_shared<ExperimentHistory>();
     CompareResult result;
 };
@@ -72,10 +79,12 @@ TEST_F(CompareResultTest, SaysThePhaseAndTheTimeAgainstTheBudget) {
     show(CompareView::Stage::Pilot, true);
     EXPECT_TRUE(result.progress().contains("pilot")) << result.progress().toStdString();
     EXPECT_TRUE(result.progress().contains("00:12 of at most 01:00")) << result.progress().toStdString();
+    EXPECT_EQ(method(), "") << "how pairs are judged is said when there is one";
     pair(0, 1.1);
     pair(1, 1.1);
     show(CompareView::Stage::Pairs, true);
     EXPECT_TRUE(result.progress().contains("pair 3"));
+    EXPECT_TRUE(method().startsWith("Method: ")) << method().toStdString();
     EXPECT_EQ(result.findChild<QProgressBar*>()->value(), 200);
     EXPECT_EQ(result.verdict(), "Not decided yet");
     EXPECT_TRUE(button("Stop")->isEnabled());
@@ -137,7 +146,7 @@ TEST_F(CompareResultTest, EndsWithASentenceAndWhatItRestsOn) {
                                   .seconds = 41});
     show(CompareView::Stage::Over);
     EXPECT_EQ(result.verdict(), "B is faster by 21.0 % [18.0 %, 23.0 %]");
-    EXPECT_TRUE(result.basis().contains("11 pairs, 1 left out")) << result.basis().toStdString();
+    EXPECT_TRUE(result.basis().contains("11 pairs, 1 left out · both programs built again 4 times")) << result.basis().toStdString();
     EXPECT_TRUE(result.basis().contains("floor, a side beside itself: within 0.70 %. A smaller difference should not be believed."))
         << result.basis().toStdString();
     EXPECT_TRUE(result.basis().contains("1.210 [1.180, 1.230] at 95 %")) << result.basis().toStdString();
@@ -149,6 +158,20 @@ TEST_F(CompareResultTest, EndsWithASentenceAndWhatItRestsOn) {
     QSignalSpy use(&result, &CompareResult::useRequested);
     QTest::mouseClick(button("Use B"), Qt::LeftButton);
     EXPECT_EQ(use.size(), 1);
+}
+
+TEST_F(CompareResultTest, NamesTheTwoValuesWhereOneSettingDiffers) {
+    RunConfig a, b;
+    a.switches["amp"] = std::string("off");
+    b.switches["amp"] = std::string("bf16");
+    history->add(ExperimentBegan{.configA = configToJson(a), .configB = configToJson(b), .budgetSeconds = 60});
+    for (int i = 0; i < 9; ++i) pair(i, 1.2, false, 1.15, 1.25);
+    ExperimentJudged last = *history->newest();
+    last.over = true;
+    last.outcome = "faster";
+    history->add(last);
+    show(CompareView::Stage::Over);
+    EXPECT_EQ(result.verdict(), "amp=bf16 is faster than amp=off by 20.0 % [15.0 %, 25.0 %]");
 }
 
 TEST_F(CompareResultTest, SaysWhatHadBeenForetoldOnceItIsMeasured) {
@@ -232,13 +255,14 @@ TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
     EXPECT_EQ(result.facts()->cell("energy a token", 0), QString("–"));
     pair(0, 1.2);
     show(CompareView::Stage::Pairs, true);
-    EXPECT_EQ(result.facts()->cell("faults a step", 1), "2.00");
+    EXPECT_EQ(result.facts()->cell("faults a step", 1), "2");
+    EXPECT_EQ(result.facts()->cell("operations", 0), "253");
     EXPECT_EQ(result.facts()->cell("energy a token", 0), "unknown");
-    EXPECT_EQ(result.facts()->cell("peak memory", 1), "50.0\u202FMB");
+    EXPECT_EQ(result.facts()->cell("tensor memory", 1), "50.0\u202FMB");
     // What a stranger's file holds may be any number.
     history->add(BlockDone{.duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B, .steps = 1, .tokens = 100, .peakBytes = 1e300});
     show(CompareView::Stage::Pairs, true);
-    EXPECT_FALSE(result.facts()->cell("peak memory", 1).startsWith('-')) << result.facts()->cell("peak memory", 1).toStdString();
+    EXPECT_FALSE(result.facts()->cell("tensor memory", 1).startsWith('-')) << result.facts()->cell("tensor memory", 1).toStdString();
 }
 
 TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {

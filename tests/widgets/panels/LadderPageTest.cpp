@@ -162,7 +162,7 @@ TEST(LadderPage, AsksForWhatCountsAsEqualTheSeedAndTheMemoryBoundAsTheCommandLin
     page.setForecast("All values race.", false);
     EXPECT_TRUE(page.forecast().startsWith("Memory, GB takes 0")) << page.forecast().toStdString();
     EXPECT_FALSE(ladderPageButton(page, "Measure")->isEnabled());
-    page.setLadders({"a-ladder"});
+    page.setLadders({{"a-ladder"}});
     page.setQuestion({.search = false, .ladder = "a-ladder", .delta = 0.02, .seed = 7});
     EXPECT_FALSE(memory->isVisibleTo(&page)) << "a ladder has no such bound";
     EXPECT_EQ(page.question().seed, 7);
@@ -331,6 +331,41 @@ TEST(LadderPage, AGreyMeasureHasItsReasonInSight) {
     own.live = true;
     page.setView(own);
     EXPECT_EQ(page.forecast(), "All values race.") << "how far it is stands below";
+}
+
+TEST(LadderPage, SaysWhatEachOfTheListDoesBeforeOneIsChosen) {
+    LadderPage page;
+    page.setLadders({{"four-hours", "batch 256 → batch 128 → <b>TF32</b>"}, {"other", "plain → fusion"}});
+    EXPECT_TRUE(page.described().startsWith("Tries every value of every switch")) << page.described().toStdString();
+    auto* what = page.findChild<QComboBox*>();
+    ASSERT_NE(what, nullptr);
+    ASSERT_EQ(what->count(), 3);
+    EXPECT_EQ(what->itemData(1, Qt::ToolTipRole).toString(), "<p>Adds one after the other: batch 256 → batch 128 → &lt;b&gt;TF32&lt;/b&gt;</p>");
+    what->setCurrentIndex(2);
+    EXPECT_EQ(page.described(), "Adds one after the other: plain → fusion");
+    page.setFile("/old/mine.yaml");
+    EXPECT_EQ(page.described(), "/old/mine.yaml");
+}
+
+TEST(LadderPage, EveryColumnInSightSaysWhatItIs) {
+    auto ladder = std::make_shared<StudyHistory>();
+    StudyBegan began;
+    began.kind = "ladder";
+    ladder->add(began);
+    StudyRow row;
+    row.role = study::kBottom;
+    row.name = "plain";
+    ladder->add(row);
+    LadderPage page;
+    for (const auto& history : {std::shared_ptr<const StudyHistory>(ladder), std::shared_ptr<const StudyHistory>(raceOf())}) {
+        page.setView(viewOf(history));
+        const LadderTable& table = page.table();
+        for (int column = 0; column < table.columnCount(); ++column) {
+            const QTableWidgetItem* head = table.horizontalHeaderItem(column);
+            EXPECT_TRUE(table.isColumnHidden(column) || head->toolTip().size() > 15) << head->text().toStdString();
+        }
+        EXPECT_EQ(table.horizontalHeaderItem(0)->toolTip().contains("present settings"), history->began()->kind == "tune");
+    }
 }
 
 TEST(LadderPage, FilesOfOneNameInTwoFoldersAreToldApart) {

@@ -101,6 +101,26 @@ TEST_F(RunBarTest, LeadsBackToTheLiveRunWhileASessionIsReplayed) {
     EXPECT_FALSE(button("Pause")->isEnabled());
 }
 
+TEST_F(RunBarTest, StopEndsTheRunBehindAStoredSessionAndSaysWhyWhereItCannot) {
+    live.replay = true;
+    bar.setReading(live);
+    EXPECT_TRUE(button("Stop")->isEnabled());
+    EXPECT_TRUE(button("Stop")->toolTip().contains("not the stored session that is shown")) << button("Stop")->toolTip().toStdString();
+    EXPECT_TRUE(button("Pause")->toolTip().contains("go back to live")) << button("Pause")->toolTip().toStdString();
+    live.live = false;
+    bar.setReading(live);
+    EXPECT_FALSE(button("Stop")->isEnabled());
+    EXPECT_TRUE(button("Stop")->toolTip().contains("Another program trains")) << "it is stored as running";
+    live.state = RunState::Finished;
+    bar.setReading(live);
+    EXPECT_TRUE(button("Stop")->toolTip().startsWith("Nothing goes on")) << button("Stop")->toolTip().toStdString();
+    live.replay = false;
+    live.live = live.stopping = true;
+    bar.setReading(live);
+    EXPECT_FALSE(button("Stop")->isEnabled());
+    EXPECT_TRUE(button("Stop")->toolTip().contains("being stopped"));
+}
+
 TEST_F(RunBarTest, ShowsProgressWithTheTimeLeftAndFiguresWithTheirUnits) {
     live.secondsLeft = 131;
     live.tokens = 1'904'640;

@@ -44,14 +44,14 @@ const Fact kFacts[] = {
      [](const SideFacts& f) { return factText(f.slowestMs, [](double v) { return format::milliseconds(v); }); }},
     {"speed", "Tokens trained per second, over all steps that counted",
      [](const SideFacts& f) { return factText(f.tokensPerSecond, [](double v) { return format::rate(v, "tok/s"); }); }},
-    {"peak memory", "The most bytes of tensors at a time, of this side alone",
+    {"tensor memory", "The most that tensors held at a time, of this side alone; the process holds more: what is kept, the program and its libraries",
      [](const SideFacts& f) {
          return factText(f.peakBytes, [](double v) { return format::bytes({static_cast<std::int64_t>(std::clamp(v, 0.0, 9e18))}); });
      }},
     {"faults a step", "Page faults: memory that the system had to hand out anew",
-     [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::significant(v); }); }},
+     [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::amount(v); }); }},
     {"operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer",
-     [](const SideFacts& f) { return factText(f.operations, [](double v) { return format::significant(v, 4); }); }},
+     [](const SideFacts& f) { return factText(f.operations, [](double v) { return format::amount(v); }); }},
     {"energy a token", "Of the processors and of the GPUs that A or B runs on, all programs together; unknown where this machine does not tell",
      [](const SideFacts& f) { return factText(f.joulesPerToken, [](double v) { return format::significant(v * 1e3) + " mJ"; }); }},
 };

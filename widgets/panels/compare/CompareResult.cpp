@@ -47,12 +47,6 @@ QPushButton* actionButton(const char* text, const char* icon) {
 
 }  // namespace
 
-QString verdictWords(const ExperimentJudged& judged, double delta) {
-    const QString said = asText(judgedWords(judged, delta));
-    const bool differs = judged.outcome == toString(PairedOutcome::Faster) || judged.outcome == toString(PairedOutcome::Slower);
-    return differs ? "B is " + said : said.left(1).toUpper() + said.mid(1);
-}
-
 CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     m_view.history = std::make_shared<const ExperimentHistory>();
     setFrameShape(QFrame::NoFrame);
@@ -220,6 +214,7 @@ void CompareResult::setView(const CompareView& view) {
     m_view = view;
     const ExperimentHistory& history = *view.history;
     const double delta = history.began() ? history.began()->delta : 0.01;
+    m_names = armNames(history.began().value_or(ExperimentBegan{}));
     m_question->setText(view.title.isEmpty() ? QString("An experiment") : view.title);
     showSides();
     showWhich();
@@ -299,7 +294,7 @@ void CompareResult::showProgress() {
             said = m_view.doing.isEmpty() ? QString("being prepared") : m_view.doing;
             break;
         case Stage::Pilot:
-            said = "pilot: finds out how long a turn must be and how much pairs scatter; it does not count";
+            said = "first a pilot, which does not count: it finds out how long a turn must be and how much the times vary";
             break;
         case Stage::Pairs:
             if (!m_view.doing.isEmpty())
@@ -334,17 +329,18 @@ void CompareResult::showVerdict() {
     const double delta = history.began() ? history.began()->delta : 0.01;
     const auto& judged = history.newest();
     const bool over = judged && judged->over;
+    const QString verdict = over ? asText(verdictHeadline(*judged, delta, m_names)) : QString();
     // What failed after the answer was found does not take it back.
     const bool answered = over && judged->outcome != toString(PairedOutcome::Inconclusive);
     m_why->setTone(m_view.stage == Stage::Failed ? Tone::Error : Tone::Normal);
     if (m_view.stage == Stage::Failed && answered) {
-        m_verdict->setText(verdictWords(*judged, delta));
+        m_verdict->setText(verdict);
         m_why->setText(asText(judged->why) + (judged->why.empty() || m_view.doing.isEmpty() ? "" : " ") + m_view.doing);
     } else if (m_view.stage == Stage::Failed) {
         m_verdict->setText("No answer");
         m_why->setText(m_view.doing);
     } else if (over || (judged && m_view.stage == Stage::CutOff)) {
-        m_verdict->setText(over ? verdictWords(*judged, delta) : "No verdict: it was cut off");
+        m_verdict->setText(over ? verdict : "No verdict: it was cut off");
         m_why->setText(over ? asText(judged->why)
                             : QString("What it had measured by then is below; after %1 pairs it stood at %2.")
                                   .arg(judged->pairs)
@@ -356,7 +352,7 @@ void CompareResult::showVerdict() {
                            : QString("Eight pairs are the least that says anything."));
     } else {
         m_verdict->setText(m_view.live ? "Not decided yet" : m_view.stage == Stage::CutOff ? "No verdict: it was cut off" : "No answer");
-        m_why->setText(m_view.live ? "Please leave this machine to it: what else runs here costs pairs."
+        m_why->setText(m_view.live ? "Please leave this machine to it: what else runs here makes it take longer."
                                    : QString("It ended before a pair was made."));
     }
     showBasis(history);
@@ -367,7 +363,10 @@ void CompareResult::showVerdictThen(const ExperimentHistory& then) {
     const auto& judged = then.newest();
     m_why->setTone(Tone::Normal);
     if (judged) {
-        m_verdict->setText(QString("After pair %1: %2").arg(then.pairs().size()).arg(asText(judgedWords(*judged, delta))));
+        const JudgedParts words = judgedParts(*judged, delta);
+        m_verdict->setText(QString("After pair %1: %2")
+                               .arg(then.pairs().size())
+                               .arg(asText(words.interval.empty() ? words.verdict : verdictHeadline(*judged, delta, m_names))));
         m_why->setText(asText(judged->why));
     } else {
         m_verdict->setText("Before the first pair");
@@ -388,7 +387,8 @@ void CompareResult::showBasis(const ExperimentHistory& history) {
         basis += QString(" · %1 pair%2").arg(judged->pairs).arg(judged->pairs == 1 ? "" : "s");
         if (judged->left > 0) basis += QString(", %1 left out").arg(judged->left);
         if (judged->rebuilds > 0)
-            basis += QString(" · both made anew %1").arg(judged->rebuilds == 1 ? QString("once") : QString("%1 times").arg(judged->rebuilds));
+            basis +=
+                QString(" · both programs built again %1").arg(judged->rebuilds == 1 ? QString("once") : QString("%1 times").arg(judged->rebuilds));
         basis += QString(" · floor, a side beside itself: ") + (std::isfinite(judged->floor) || judged->over
                                                                     ? QString::fromStdString(floorWords(judged->floor, history.sameArmPairs()))
                                                                     : QString("not known yet"));
@@ -397,12 +397,15 @@ void CompareResult::showBasis(const ExperimentHistory& history) {
                 basis += "." + QString::fromStdString(advice);
     }
     m_basis->setText(basis);
+    // How pairs are judged is of use to nobody before there is one; its place is kept.
     m_method->setText(
-        QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B)%2; Student's t over the "
-                "times both were made anew. Equal: within ±%3 %.")
-            .arg(history.began() ? history.began()->seed : 1)
-            .arg(!history.began() || history.began()->finalLook ? ", and one look by Student's t when the budget is spent" : "")
-            .arg(delta * 100, 0, 'g', 3));
+        history.pairs().empty()
+            ? QString()
+            : QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B)%2; Student's t over the "
+                      "times both programs were built again. Equal: within ±%3 %.")
+                  .arg(history.began() ? history.began()->seed : 1)
+                  .arg(!history.began() || history.began()->finalLook ? ", and one look by Student's t when the budget is spent" : "")
+                  .arg(delta * 100, 0, 'g', 3));
 }
 
 void CompareResult::fold() {
@@ -412,7 +415,7 @@ void CompareResult::fold() {
     m_reasons->setNarrow(narrow);
     // What fits into so many lines of a wide page needs as many more of a narrow one.
     const bool least = viewport()->width() < kLinesBelow;
-    m_verdict->setLines(least ? 2 : 1);
+    m_verdict->setLines(narrow ? 2 : 1);  // its two sides by name, and the interval at its end
     m_sides->setLines(least ? 2 : 1);
     m_progress->setLines(least ? 2 : 1);
     for (ElidedLabel* line : {m_why, m_basis, m_method}) line->setLines(least ? 4 : 2);

@@ -3,6 +3,7 @@
 #pragma once
 #include <QScrollArea>
 
+#include "core/analysis/JudgedSentence.h"
 #include "widgets/panels/compare/CompareTypes.h"
 
 class QBoxLayout;
@@ -23,9 +24,6 @@ class RatioChart;
 class TitleButton;
 class ToneLabel;
 class WhyPane;
-
-// "B is faster by 12.3 % [11.0 %, 13.6 %]", "No difference of more than 1 %", "Inconclusive".
-QString verdictWords(const ExperimentJudged& judged, double delta);
 
 class CompareResult : public QScrollArea {
     Q_OBJECT
@@ -79,6 +77,7 @@ private:
     void showPresets();
 
     CompareView m_view;
+    ArmNames m_names;  // what its sentences call the two
     bool m_repeatable = true, m_narrow = false;
     ElidedLabel *m_question, *m_sides, *m_progress;
     QComboBox* m_which;

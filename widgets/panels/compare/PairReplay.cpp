@@ -13,7 +13,7 @@ std::vector<ScrubMark> marksOf(const std::vector<ExperimentJudged>& pairs) {
     const auto placeBehind = [&](std::size_t count) { return static_cast<double>(count) / static_cast<double>(pairs.size()); };
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (i > 0 && pairs[i].rebuild != pairs[i - 1].rebuild)
-            marks.push_back({placeBehind(i), ScrubMark::Shape::Square, QString("before pair %1 both sides were made anew").arg(i + 1)});
+            marks.push_back({placeBehind(i), ScrubMark::Shape::Square, QString("before pair %1 both programs were built again").arg(i + 1)});
         if (pairs[i].discarded) marks.push_back({placeBehind(i + 1), ScrubMark::Shape::Tick, QString("pair %1: left out").arg(i + 1)});
     }
     return marks;

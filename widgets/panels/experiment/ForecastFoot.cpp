@@ -62,8 +62,12 @@ void ForecastFoot::setMemory(const MemoryForecast& forecast) {
                                words(format::bytes(forecast.available)),
                                tooMuch ? ": too much for " + (m_host.isEmpty() ? QString("this machine") : m_host) : QString()));
     m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
-    QStringList lines{"Predicted peak memory",           part("weights", forecast.weights),         part("gradients", forecast.gradients),
-                      part("moments", forecast.moments), part("activations", forecast.activations), part("logits", forecast.logits)};
+    QStringList lines{"Predicted peak of tensors and of what is kept for them; the program and its libraries come on top",
+                      part("weights", forecast.weights),
+                      part("gradients", forecast.gradients),
+                      part("moments", forecast.moments),
+                      part("activations", forecast.activations),
+                      part("logits", forecast.logits)};
     if (!m_host.isEmpty())
         lines << QString("%1 is what %2 has; how much of it is free there is known when a run begins")
                      .arg(words(format::bytes(forecast.available)), m_host);

@@ -34,9 +34,11 @@ namespace {
 
 const char* kLadderWaits = "A run is in progress; stop it first, or wait for its end";
 const char* kOtherMeasured = "Something is being measured; stop it first, or wait for its end";
+const char* kSearchWords = "Tries every value of every switch beside the settings at the left, and recommends the fastest that computes the same.";
 constexpr int kLeastChart = 110;  // of its height that is in view
 // The bounds are those of the command line.
 constexpr double kLeastEqual = 0.05, kMostEqual = 50, kLeastGigabytes = 0.01, kMostGigabytes = 1e6;
+constexpr int kWordsRole = Qt::UserRole + 1;               // of the list: what one does; its own data is the name or the file
 constexpr std::size_t kEqual = 0, kSeed = 1, kMemory = 2;  // places in the row "More"
 
 QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
@@ -145,6 +147,9 @@ QWidget* LadderPage::buildQuestion() {
     m_what = new QComboBox;
     m_what->setAccessibleName("What is measured");
     m_what->addItem("Find what is best here", QString());
+    describeItem(0, kSearchWords);
+    m_described = new ElidedLabel(Tone::Muted);
+    m_described->setAccessibleName("What the chosen one does");
     m_minutes = new QDoubleSpinBox;
     m_minutes->setAccessibleName("Budget in minutes");
     m_minutes->setRange(0, 600);
@@ -180,6 +185,7 @@ QWidget* LadderPage::buildQuestion() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space(1));
     layout->addWidget(new FoldingRow(what, how, 1, 0));
+    layout->addWidget(m_described);
     layout->addLayout(second);
     layout->addWidget(buildMore());
     layout->addWidget(m_forecast);
@@ -253,10 +259,18 @@ QWidget* LadderPage::buildActions() {
     return all;
 }
 
-void LadderPage::setLadders(const std::vector<std::string>& names) {
-    for (const auto& name : names)
-        if (m_what->findData(QString::fromStdString(name)) < 0)
-            m_what->addItem("Ladder " + QString::fromStdString(name), QString::fromStdString(name));
+void LadderPage::setLadders(const std::vector<LadderChoice>& ladders) {
+    for (const LadderChoice& ladder : ladders) {
+        if (m_what->findData(asText(ladder.name)) >= 0) continue;
+        m_what->addItem("Ladder " + asText(ladder.name), asText(ladder.name));
+        describeItem(m_what->count() - 1, "Adds one after the other: " + asText(ladder.words));
+    }
+}
+
+// A name says little: its tool tip in the list does, and the line below the list where it is chosen.
+void LadderPage::describeItem(int at, const QString& words) {
+    m_what->setItemData(at, words, kWordsRole);
+    m_what->setItemData(at, "<p>" + words.toHtmlEscaped() + "</p>", Qt::ToolTipRole);
 }
 
 void LadderPage::setFile(const QString& path) {
@@ -267,7 +281,7 @@ void LadderPage::setFile(const QString& path) {
         if (m_what->findText(name) >= 0) name += " in " + file.dir().dirName();  // the tooltip has all of it
         m_what->addItem(name, path);
         at = m_what->count() - 1;
-        m_what->setItemData(at, "<p>" + path.toHtmlEscaped() + "</p>", Qt::ToolTipRole);
+        describeItem(at, path);
     }
     if (at == m_what->currentIndex()) {
         Q_EMIT edited();  // chosen again: it may say something else by now
@@ -346,6 +360,7 @@ void LadderPage::setBusy(LadderBusy busy, const QString& why) {
 
 void LadderPage::showButtons() {
     const bool search = m_what->currentData().toString().isEmpty(), free = m_busy == LadderBusy::Free;
+    m_described->setText(m_what->currentData(kWordsRole).toString());
     m_leaveOneOut->setVisible(!search);
     m_pairs->setVisible(!search);
     m_sizes->setVisible(search);
@@ -440,6 +455,9 @@ void LadderPage::showEarlier() {
     m_earlier->setToolTip(all);
 }
 
+QString LadderPage::described() const {
+    return m_described->text();
+}
 QString LadderPage::answer() const {
     return m_answer->text();
 }

@@ -25,10 +25,10 @@ class LadderPage : public QWidget {
 public:
     explicit LadderPage(QWidget* parent = nullptr);
 
-    void setLadders(const std::vector<std::string>& names);  // that are built in
-    void setFile(const QString& path);                       // adds it to the list and chooses it
-    LadderQuestion question() const;                         // with the last numbers that were in their range
-    QString wrongNumber() const;                             // the sentence; empty = all are good
+    void setLadders(const std::vector<LadderChoice>& ladders);  // that are built in
+    void setFile(const QString& path);                          // adds it to the list and chooses it
+    LadderQuestion question() const;                            // with the last numbers that were in their range
+    QString wrongNumber() const;                                // the sentence; empty = all are good
     void setQuestion(const LadderQuestion& question);
     // What the question as it stands would measure, or what is wrong with it. problem: it cannot be measured.
     void setForecast(const QString& sentence, bool problem);
@@ -38,6 +38,7 @@ public:
     LadderTable& table() { return *m_table; }
     StudyChart& chart() { return *m_chart; }
     StudyReplay& replay() { return *m_replay; }  // of one that is over: what was known then
+    QString described() const;                   // what the chosen one does
     QString answer() const;
     QString progress() const;
     QString forecast() const;
@@ -59,6 +60,7 @@ private:
     QWidget* buildQuestion();
     QWidget* buildMore();
     QWidget* buildActions();
+    void describeItem(int at, const QString& words);
     void showButtons();
     void showRows();
     void showEarlier();
@@ -83,7 +85,7 @@ private:
     QWidget *m_moreRow, *m_memory;
     QCheckBox* m_more;
     TitleButton *m_guide, *m_earlier;
-    ElidedLabel *m_forecast, *m_title, *m_answer, *m_beside, *m_progress;
+    ElidedLabel *m_described, *m_forecast, *m_title, *m_answer, *m_beside, *m_progress;
     StudyReplay* m_replay;
     StudyChart* m_chart;
     LadderTable* m_table;

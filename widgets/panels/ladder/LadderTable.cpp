@@ -12,22 +12,22 @@ namespace stepscope {
 namespace {
 
 struct LadderColumn {
-    const char *ladder, *search, *tooltip;
+    const char *ladder, *search, *ladderTip, *searchTip;
 };
 const LadderColumn kLadderColumns[] = {
-    {"row", "settings", "What is added, left out or raced"},
-    {"step", "step", "Mean time of a step"},
-    {"speed", "speed", "Tokens trained per second"},
+    {"row", "settings", "What this row adds to the row before it, or leaves out of the top", "What was tried in place of the present settings"},
+    {"step", "step", "Mean time of a step", ""},
+    {"speed", "speed", "Tokens trained per second", ""},
     {"× below", "× present",
-     "Times as fast per token as the rung below; of a search, as the present settings: beside what was best before within the same rounds, times "
-     "what "
-     "that was found to be within its own"},
-    {"× bottom", "rounds", "Times as fast as the bottom: the product so far, of the last row measured; of a search, how many rounds it raced"},
-    {"memory", "memory", "The most bytes of tensors at a time"},
-    {"operations", "operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer"},
-    {"loss", "loss", "Beside the rung below at equal tokens, soon after the start"},
-    {"reported", "", "What others report, on other hardware"},
-    {"what to know", "what came of it", "Why it was not measured, or what to know of it"},
+     "Times as fast per token as the row before it, with its interval: ×1.20 is 20 % faster. Of what is left out: the top beside the top without it",
+     "Times as fast per token as the present settings: beside what was best before within the same rounds, times what that was found to be within "
+     "its own"},
+    {"× bottom", "rounds", "Times as fast as the first row: the product of all rows so far, of the last row measured", "How many rounds it raced"},
+    {"memory", "memory", "The most bytes of tensors at a time, in a step", "The most bytes of tensors at a time, in a step"},
+    {"operations", "operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer", ""},
+    {"loss", "loss", "Loss less that of the row before it, after as many tokens, soon after the start: below 0 is better", ""},
+    {"reported", "", "What the authors of this ladder report, on other hardware; nothing of it was measured here", ""},
+    {"what to know", "what came of it", "Why it was not measured, or what to know of it", "Why it left the race, or what to know of it"},
 };
 constexpr int kWidestReason = 900;
 constexpr int kTimesColumn = 3;  // "× below", "× present"
@@ -87,7 +87,7 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
     const bool search = history.began() && history.began()->kind != "ladder";
     for (int column = 0; column < kLadderColumnCount; ++column) {
         auto* head = new QTableWidgetItem(search ? kLadderColumns[column].search : kLadderColumns[column].ladder);
-        head->setToolTip(kLadderColumns[column].tooltip);
+        head->setToolTip(search ? kLadderColumns[column].searchTip : kLadderColumns[column].ladderTip);
         setHorizontalHeaderItem(column, head);
     }
     // The reasons of a search are what it is about; a small window shows them without scrolling. Times of different moments compare nothing.
@@ -125,7 +125,7 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
                                             : timesText(row.ratio, row.low, row.high),
             search ? (row.pairs > 0 ? QString::number(row.pairs) : QString()) : timesText(row.total, row.totalLow, row.totalHigh),
             ladderFigure(row.peakBytes, format::bytes({static_cast<std::int64_t>(bytes)})),
-            ladderFigure(row.operations, format::significant(row.operations, 4)),
+            ladderFigure(row.operations, format::amount(row.operations)),
             std::isfinite(row.loss) ? QString("%1%2").arg(row.loss < 0 ? "\u2212" : "+").arg(std::abs(row.loss), 0, 'f', 4) : QString(),
             QString::fromStdString(row.reported),
             ladderStateText(row, over)};

@@ -20,6 +20,12 @@ struct LadderQuestion {
     double memoryGb = 0;  // of a search: nothing that is predicted to take more races; 0: no such bound
 };
 
+// A built-in ladder, to choose from.
+struct LadderChoice {
+    std::string name;
+    std::string words{};  // what it adds, one switch after the other
+};
+
 enum class LadderBusy { NoEngine, Training, Measuring, Taken, Free };
 
 struct LadderView {

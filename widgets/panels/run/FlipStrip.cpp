@@ -159,7 +159,9 @@ void FlipStrip::setReading(const FlipStripReading& reading) {
         column.change->setText(figure.change);
         column.change->setTone(toneOf(figure.verdict));
         column.spread->setText(figure.spread);
-        for (ElidedLabel* label : {column.medians, column.change}) label->setMore(figure.name + ": " + figure.medians + "\n" + figure.spread);
+        const QString hint = figure.hint.isEmpty() ? QString() : "\n" + figure.hint;
+        for (ElidedLabel* label : {column.medians, column.change}) label->setMore(figure.name + ": " + figure.medians + "\n" + figure.spread + hint);
+        column.name->setMore(figure.hint);
         spoken << figure.name + ": " + figure.medians + ", " + figure.change;
     }
     m_table->setVisible(!reading.figures.empty());

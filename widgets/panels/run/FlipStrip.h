@@ -21,6 +21,7 @@ struct FlipStripReading {
         QString change;   // "−23 %", "inconclusive"
         QString spread;   // "64.0–66.2 → 49.8–51.0"
         Verdict verdict = Verdict::Neutral;
+        QString hint{};  // what it is, where the name does not say it
     };
     QString heading;  // "Mixed precision: off → bf16"
     QString note;     // from which step on; how many steps it is taken over, or what is still awaited

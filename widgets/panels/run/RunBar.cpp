@@ -27,6 +27,17 @@ QToolButton* button(const QString& icon, const QString& text, const QString& too
     return made;
 }
 
+// A button that is grey says nothing by itself.
+QString stopTip(const RunReading& r) {
+    if (r.stopping) return "It is being stopped: the step that goes on is finished first";
+    if (r.live && r.measuring) return QString("End what is measured on page %1 and keep what is known (Ctrl+.)").arg(r.measuredOn);
+    if (r.live && r.replay) return "Stop the run in progress, not the stored session that is shown, and keep its session (Ctrl+.)";
+    if (r.live) return "Stop at the next step and keep the session (Ctrl+.)";
+    if (r.starting) return "It has not begun yet";
+    const bool goesOn = r.replay && !ended(r.state);
+    return goesOn ? "Another program trains what is shown; only that one can stop it" : "Nothing goes on in this window that could be stopped";
+}
+
 QWidget* gap() {
     auto* line = new QFrame;
     line->setFrameShape(QFrame::VLine);
@@ -149,7 +160,9 @@ void RunBar::showButtons(const RunReading& r) {
                       : !taken.isEmpty() ? taken
                                          : "Start training with the settings on the left (Space)");
     m_pause->setEnabled(r.canPause());
+    m_pause->setToolTip(r.live && r.replay ? "A stored session is shown; go back to live to pause the run" : "Pause at the next step (Space)");
     m_stop->setEnabled(r.canStop());
+    m_stop->setToolTip(stopTip(r));
     keepFocus();
 }
 
