@@ -288,8 +288,9 @@ TEST_F(Ab, OnATerminalSaysTheVerdictWhileItStillLooksAtWhy) {
     terminal.terminal = true;
     const Finished finished = cli(words({"--a", "fusion=off", "--b", "fusion=step", "--budget", "5"}), terminal);
     EXPECT_EQ(finished.exitCode, 0) << finished.err;
-    EXPECT_THAT(finished.err, testing::ContainsRegex("fusion=step (is|beside) [^\r\n]* still looking at why"));
+    EXPECT_THAT(finished.err, testing::ContainsRegex("B beside A: [^\r\n]* still looking at why"));
     EXPECT_THAT(finished.out, testing::ContainsRegex("[0-9]+ s in all"));
+    EXPECT_THAT(finished.out, testing::ContainsRegex("\nfusion=step (is [^\n]* (than|as) fusion=off |beside fusion=off: )")) << "by their values";
 }
 
 TEST_F(Ab, OfOtherBatchesSaysThatTheLossIsUnknownAndWhy) {

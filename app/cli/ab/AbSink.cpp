@@ -41,8 +41,7 @@ void AbSink::take(const Event& event) {
 }
 
 std::string AbSink::verdict() const {
-    const ExperimentBegan began = m_history.began().value_or(ExperimentBegan{});
-    return verdictLine(*m_history.newest(), began.delta, armNames(began));
+    return "B beside A: " + judgedWords(*m_history.newest(), m_history.began() ? m_history.began()->delta : 0.01);
 }
 
 }  // namespace stepscope::cli

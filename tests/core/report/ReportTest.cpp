@@ -84,8 +84,9 @@ TEST(Report, NamesTheTwoValuesOfTheOneSettingThatDiffers) {
     RunConfig a, b;
     a.switches["amp"] = std::string("off");
     b.switches["amp"] = std::string("bf16");
-    ExperimentHistory history = measured(1.24, "faster", 12);
+    ExperimentHistory history;
     history.add(ExperimentBegan{.configA = configToJson(a), .configB = configToJson(b), .budgetSeconds = 60});
+    history.add(*measured(1.24, "faster", 12).newest());
     const std::string text = toHtml(experimentReport(history, facts()));
     EXPECT_NE(text.find("amp=bf16 is faster than amp=off by 24.0 %"), std::string::npos) << text;
 }

@@ -105,6 +105,16 @@ TEST_F(ValueRowTest, InANarrowPanelANameStaysBesideItsEditor) {
     EXPECT_TRUE(nameIsWhole());
 }
 
+TEST_F(ValueRowTest, TwoLongWordsAreReadWholeInANarrowPanelBelowTheirName) {
+    make("Between documents", Choices{{"blank-line", "endoftext"}});
+    show(284);
+    EXPECT_FALSE(sameLine(name(), editor()));
+    EXPECT_TRUE(nameIsWhole());
+    EXPECT_GE(editor().width(), row->editor()->sizeHint().width());
+    EXPECT_LT(editor().right(), reset().left());
+    EXPECT_GE(editor().left(), 0);
+}
+
 TEST_F(ValueRowTest, NothingThatComesOrGoesMovesAPartOrTheRow) {
     for (const char* title : {"Norm", "Activation checkpointing"}) {
         make(title, kWords);

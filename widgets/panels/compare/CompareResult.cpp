@@ -329,18 +329,18 @@ void CompareResult::showVerdict() {
     const double delta = history.began() ? history.began()->delta : 0.01;
     const auto& judged = history.newest();
     const bool over = judged && judged->over;
-    const QString verdict = over ? asText(verdictHeadline(*judged, delta, m_names)) : QString();
+    const QString headline = over ? asText(verdictHeadline(*judged, delta, m_names)) : QString();
     // What failed after the answer was found does not take it back.
     const bool answered = over && judged->outcome != toString(PairedOutcome::Inconclusive);
     m_why->setTone(m_view.stage == Stage::Failed ? Tone::Error : Tone::Normal);
     if (m_view.stage == Stage::Failed && answered) {
-        m_verdict->setText(verdict);
+        m_verdict->setText(headline);
         m_why->setText(asText(judged->why) + (judged->why.empty() || m_view.doing.isEmpty() ? "" : " ") + m_view.doing);
     } else if (m_view.stage == Stage::Failed) {
         m_verdict->setText("No answer");
         m_why->setText(m_view.doing);
     } else if (over || (judged && m_view.stage == Stage::CutOff)) {
-        m_verdict->setText(over ? verdict : "No verdict: it was cut off");
+        m_verdict->setText(over ? headline : "No verdict: it was cut off");
         m_why->setText(over ? asText(judged->why)
                             : QString("What it had measured by then is below; after %1 pairs it stood at %2.")
                                   .arg(judged->pairs)

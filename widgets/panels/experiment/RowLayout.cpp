@@ -50,8 +50,14 @@ RowLayout::Columns RowLayout::columnsOf(int width) {
     return columns;
 }
 
+// Two long words beside each other may need a little more than the column.
+int RowLayout::editorNeeds(const Columns& columns) const {
+    return std::clamp(itemAt(Editor)->minimumSize().width(), columns.editorWidth, columns.reset - kSpacing);
+}
+
 bool RowLayout::nameAbove(int width) const {
-    return (width < kNarrow ? kRead : 1) * natural(Name) > columnsOf(width).editor - kSpacing;
+    const Columns columns = columnsOf(width);
+    return (width < kNarrow ? kRead : 1) * natural(Name) > columns.editor - kSpacing || editorNeeds(columns) > columns.editorWidth + columns.asideWidth / 2;
 }
 
 int RowLayout::lineHeight() const {
@@ -88,10 +94,9 @@ void RowLayout::setGeometry(const QRect& area) {
     else
         place(Name, 0, columns.editor - kSpacing);
     place(Sign, columns.reset - kSpacing - natural(Sign), natural(Sign));
-    // Two long words may need a little more than the column.
-    const int editor = std::clamp(itemAt(Editor)->minimumSize().width(), columns.editorWidth, columns.editorWidth + columns.asideWidth / 2);
-    const int more = editor - columns.editorWidth;
-    place(Editor, columns.editor, editor);
+    const int editor = editorNeeds(columns), more = std::min(editor - columns.editorWidth, columns.asideWidth / 2);
+    // What is wider than that has the name's place, which is above.
+    place(Editor, std::max(0, columns.editor + columns.editorWidth + more - editor), editor);
     for (const Part part : {Remark, Chip}) place(part, columns.aside + more, columns.asideWidth - more - signWidth());
     place(Reset, columns.reset, kResetWidth);
 }

@@ -1,7 +1,7 @@
 // Where the parts of a row of the experiment panel stand: the name, then three columns that are the same in every row of a panel: the editor,
 // beside it what is said of it and the sign, and the way back to the preset. The columns keep their places whether there is something in them or
-// not; a name that is a little longer than what they leave ends with an ellipsis, one that is much longer has a line of its own above them. Used by
-// ValueRow; GUI thread.
+// not; a name that is a little longer than what they leave ends with an ellipsis, one that is much longer has a line of its own above them, as has
+// that of an editor that is wider than its column. Used by ValueRow; GUI thread.
 #pragma once
 #include <QLayout>
 #include <vector>
@@ -33,6 +33,7 @@ private:
     static Columns columnsOf(int width);
     int natural(Part part) const;  // width
     int signWidth() const;         // with the space before it; 0 where the row has none
+    int editorNeeds(const Columns& columns) const;
     bool nameAbove(int width) const;
     int lineHeight() const;
 
