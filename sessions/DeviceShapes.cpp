@@ -39,6 +39,14 @@ std::int64_t float32Units(std::int64_t major, std::int64_t minor) {
     }
 }
 
+// Blocks that a multiprocessor holds at most, by compute capability (the same guide, technical specifications): PyTorch's profiler does not say.
+std::int64_t residentBlocks(std::int64_t major, std::int64_t minor) {
+    constexpr std::int64_t kMost = 32;
+    if (major == 7 && minor == 5) return 16;
+    if (major == 8 && minor != 0) return minor == 9 ? 24 : 16;
+    return major == 12 ? 24 : kMost;
+}
+
 // As PyTorch's profiler, this program and Nsight Systems write it.
 void takeShape(const nlohmann::json& gpu, std::map<std::int64_t, GpuShape>& into) {
     if (!gpu.is_object()) return;
@@ -50,10 +58,16 @@ void takeShape(const nlohmann::json& gpu, std::map<std::int64_t, GpuShape>& into
     if (const std::int64_t warp = memberOf(gpu, {"warpSize", "threadsPerWarp"}); warp > 0) shape.warp = warp;
     if (const std::int64_t warps = memberOf(gpu, {"maxWarpsPerSm"}); warps > 0 && shape.threadsPerMultiprocessor == 0 && warps <= 1024)
         shape.threadsPerMultiprocessor = warps * std::min<std::int64_t>(shape.warp, 1024);
+    const std::int64_t major = memberOf(gpu, {"computeMajor"}), minor = memberOf(gpu, {"computeMinor"});
+    // Traces of AMD's GPUs, which count their capabilities otherwise, do not say how many registers a multiprocessor has.
+    if (shape.registersPerMultiprocessor > 0) {
+        shape.blocksPerMultiprocessor = residentBlocks(major, minor);
+        if (major >= 8) shape.sharedReservedBytes = 1024;
+    }
     if (const std::int64_t blocks = memberOf(gpu, {"maxBlocksPerSm"}); blocks > 0) shape.blocksPerMultiprocessor = blocks;
     // In kHz; traces of PyTorch do not have it.
     const auto clock = static_cast<double>(memberOf(gpu, {"clockKHz"}));
-    const std::int64_t units = float32Units(memberOf(gpu, {"computeMajor"}), memberOf(gpu, {"computeMinor"}));
+    const std::int64_t units = float32Units(major, minor);
     shape.float32 = 2 * clock * 1e3 * static_cast<double>(units) * static_cast<double>(std::min<std::int64_t>(shape.multiprocessors, 1 << 16));
     if (const auto found = gpu.find("bandwidthBytesPerSecond"); found != gpu.end() && found->is_number())
         if (const auto value = found->get<double>(); value > 0 && value < kMostBandwidth) shape.bytesPerSecond = value;

@@ -25,10 +25,11 @@ std::int64_t freeAt(fs::path folder) {
 struct CheckpointsOnDisk {
     CheckpointPlan plan;
     std::int64_t each = 0;  // bytes
-    double all = 0;         // of those that are kept
+    double all = 0;         // of those that lie there at once
     std::int64_t free = 0;  // -1: nobody can tell
     bool fit() const { return free < 0 || all <= static_cast<double>(free); }
     std::string words() const { return all < 9e18 ? format::bytes({static_cast<std::int64_t>(all)}) : "more than any disk holds"; }
+    bool oneMore() const { return plan.atOnce > plan.kept; }
 };
 
 bool keepsOneAtEnd(const RunConfig& config) {
@@ -39,7 +40,7 @@ CheckpointsOnDisk onDisk(const RunConfig& config, std::int64_t parameters, std::
     CheckpointsOnDisk found;
     found.plan = planCheckpoints(updates, config.steps, config.checkpointEvery, keepsOneAtEnd(config), config.keep, config.keepsBest());
     found.each = checkpointBytes(parameters);
-    found.all = static_cast<double>(found.each) * static_cast<double>(found.plan.kept);
+    found.all = static_cast<double>(found.each) * static_cast<double>(found.plan.atOnce);
     found.free = freeAt(folder);
     return found;
 }
@@ -55,9 +56,9 @@ PlannedCheckpoints plannedCheckpoints(const RunConfig& config, const TrainState&
     const CheckpointPlan& plan = found.plan;
     if (plan.written == 0) return {};
     PlannedCheckpoints told;
-    told.sentence =
-        fmt::format("{} checkpoint{} of {} planned{}: {} on the disk", format::count(plan.written), plan.written == 1 ? "" : "s",
-                    format::bytes({found.each}), plan.kept < plan.written ? fmt::format(", {} kept", format::count(plan.kept)) : "", found.words());
+    told.sentence = fmt::format("{} checkpoint{} of {} planned{}: {} on the disk{}", format::count(plan.written), plan.written == 1 ? "" : "s",
+                                format::bytes({found.each}), plan.kept < plan.written ? fmt::format(", {} kept", format::count(plan.kept)) : "",
+                                found.words(), found.oneMore() ? " while one more is written" : "");
     if (found.free >= 0) told.sentence += fmt::format(", where {} are free", format::bytes({found.free}));
     told.fits = found.fit();
     told.sentence += told.fits ? "." : "; set keep, or a larger checkpoint-every.";
@@ -71,14 +72,16 @@ Status checkPlannedCheckpoints(const RunConfig& config, const TrainState& state,
 Status checkPlannedCheckpoints(const RunConfig& config, std::int64_t parameters, std::int64_t updates, const std::string& folder) {
     const CheckpointsOnDisk found = onDisk(config, parameters, updates, folder);
     if (found.plan.written == 0 || found.fit()) return {};
-    const std::int64_t best = config.keepsBest() ? 1 : 0, room = found.free / found.each - best;
+    // Beside those that are kept, the one that is being written.
+    const std::int64_t best = config.keepsBest() ? 1 : 0, room = found.free / found.each - best - 1;
     const std::string fewer = room >= 1 ? fmt::format("set keep={} or less", std::min<std::int64_t>(room, 1'000'000))
                                         : std::string("not even those that keep=1 leaves fit, so set checkpoint-at-end=off and checkpoint-every=0");
     return makeError(
                ErrorCode::Io,
-               fmt::format("The checkpoints of this run need {} ({} of {}), and {} are free on the disk of \"{}\"; {}, or record into a file in "
+               fmt::format("The checkpoints of this run need {} ({} of {}{}), and {} are free on the disk of \"{}\"; {}, or record into a file in "
                            "another folder (--db).",
-                           found.words(), format::count(found.plan.kept), format::bytes({found.each}), format::bytes({found.free}), folder, fewer))
+                           found.words(), format::count(found.plan.atOnce), format::bytes({found.each}),
+                           found.oneMore() ? ", one of them while it is written" : "", format::bytes({found.free}), folder, fewer))
         .about(Subject::Kind::Key, "keep");
 }
 

@@ -40,7 +40,7 @@ struct AdviceFacts {
     double manualAttentionMs = kUnknown, sdpaAttentionMs = kUnknown;
 
     double memoryShare = kUnknown;                                // predicted tensors ÷ what is available
-    double freeDiskBytes = kUnknown, checkpointBytes = kUnknown;  // where sessions go; that this run will keep
+    double freeDiskBytes = kUnknown, checkpointBytes = kUnknown;  // where sessions go; of this run's, at once
     double oneCheckpointBytes = kUnknown;
 
     // Of a run that was made with this configuration.

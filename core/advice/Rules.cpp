@@ -270,8 +270,8 @@ void noisyMachine(const AdviceFacts& facts, Finding& into) {
 }
 
 void checkpointRoom(const AdviceFacts& facts, Finding& into) {
-    // Where one alone does not fit, keeping fewer is no help (app/workbench/diagnose says that).
-    if (!(facts.checkpointBytes > facts.freeDiskBytes) || facts.oneCheckpointBytes > facts.freeDiskBytes) return;
+    // With keep=1 there are two while the newer one is written. Where they do not fit, keeping fewer is no help (app/workbench/diagnose says that).
+    if (!(facts.checkpointBytes > facts.freeDiskBytes) || 2 * facts.oneCheckpointBytes > facts.freeDiskBytes) return;
     into.sentence = "The checkpoints of this run do not fit the disk that sessions are on.";
     into.evidence = {bytes("checkpoints", facts.checkpointBytes), bytes("free", facts.freeDiskBytes)};
     into.remedies = {KeyValue{"keep", "1"}};

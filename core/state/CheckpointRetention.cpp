@@ -33,6 +33,7 @@ CheckpointPlan planCheckpoints(std::int64_t first, std::int64_t last, std::int64
     if (every > 0) plan.written = last / every - first / every;
     if (atEnd && (every == 0 || last % every != 0)) ++plan.written;
     plan.kept = keep > 0 ? std::min(plan.written, keep + (keepBest ? 1 : 0)) : plan.written;
+    plan.atOnce = std::min(plan.written, plan.kept + 1);
     return plan;
 }
 

@@ -32,6 +32,7 @@ private:
 struct CheckpointPlan {
     std::int64_t written = 0;  // in all
     std::int64_t kept = 0;     // at the end
+    std::int64_t atOnce = 0;   // while one is written: an older one goes only when the newer one is there
 };
 CheckpointPlan planCheckpoints(std::int64_t first, std::int64_t last, std::int64_t every, bool atEnd, std::int64_t keep, bool keepBest);
 

@@ -364,6 +364,10 @@ void LodBuilder::bringUpToDate(std::vector<ChunkPtr>& out) {
     for (auto& [number, lane] : m_lanes) lane->bringUpToDate(out);
 }
 
+void LodBuilder::bringUpToDate(std::int64_t lane, std::vector<ChunkPtr>& out) {
+    if (const auto found = m_lanes.find(lane); found != m_lanes.end()) found->second->bringUpToDate(out);
+}
+
 bool LodBuilder::upToDate() const {
     return std::ranges::all_of(m_lanes, [](const auto& lane) { return lane.second->upToDate(); });
 }

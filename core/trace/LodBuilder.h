@@ -24,6 +24,8 @@ public:
     void add(std::int64_t lane, const SliceBlock& block, std::vector<ChunkPtr>& out);
     // Appends what is left of all lanes: with it everything that was added is in some block.
     void bringUpToDate(std::vector<ChunkPtr>& out);
+    // Of this lane alone, of which next to nothing is held then: for who knows that no more of it comes.
+    void bringUpToDate(std::int64_t lane, std::vector<ChunkPtr>& out);
     bool upToDate() const;
 
 private:

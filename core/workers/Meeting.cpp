@@ -44,7 +44,8 @@ struct NotJoined : std::exception {
 // What the thread that meets and the one that waits for it share; whoever is last takes it away.
 class Arrival {
 public:
-    Arrival(WorkerPlace place, milliseconds patience) : m_place(std::move(place)), m_patience(patience), m_until(steady_clock::now() + patience) {}
+    Arrival(WorkerPlace place, milliseconds patience, std::string whyNot)
+        : m_place(std::move(place)), m_patience(patience), m_until(steady_clock::now() + patience), m_whyNot(std::move(whyNot)) {}
     ~Arrival() {
         if (m_listening >= 0) ::close(m_listening);
     }
@@ -144,6 +145,10 @@ private:
     // Until all have come. One that is stopped meanwhile says so, and one that sees that they never will.
     void awaitOthers(c10d::Store& store) const {
         store.add(kCame, 1);
+        if (!m_whyNot.empty()) {
+            store.compareSet(kNever, "", m_whyNot);
+            hearWhyNever(store);
+        }
         claim(store);
         store.set(here(m_place.rank), std::string("1"));
         try {
@@ -204,6 +209,7 @@ private:
     const WorkerPlace m_place;
     const milliseconds m_patience;
     const steady_clock::time_point m_until;
+    const std::string m_whyNot;
     int m_listening = -1;
     std::atomic<bool> m_stop{false}, m_opening{false};
     std::mutex m_mutex;
@@ -217,8 +223,8 @@ bool opensStore(const WorkerPlace& place) {
     return place.rank == 0 && place.file.empty() && !place.agentStore;
 }
 
-Result<MetAt> comeTogether(const WorkerPlace& place, milliseconds patience, const std::function<bool()>& cancelled) {
-    const auto arrival = std::make_shared<Arrival>(place, patience);
+Result<MetAt> comeTogether(const WorkerPlace& place, milliseconds patience, const std::function<bool()>& cancelled, const std::string& whyNot) {
+    const auto arrival = std::make_shared<Arrival>(place, patience, whyNot);
     if (opensStore(place)) {
         const auto listening = listenForStore(place);
         if (!listening) return listening.error();

@@ -23,8 +23,10 @@ struct MetAt {
 bool opensStore(const WorkerPlace& place);
 
 // Returns when all have come, `patience` is over, `cancelled` (polled on the calling thread) says so, or it is known that they will never come
-// together: Cancelled, or a sentence. A thread that still waits within c10d a few seconds after that is left behind: end the process then.
-Result<MetAt> comeTogether(const WorkerPlace& place, std::chrono::milliseconds patience, const std::function<bool()>& cancelled);
+// together: Cancelled, or a sentence. A thread that still waits within c10d a few seconds after that is left behind: end the process then. whyNot:
+// not empty where this one cannot train with the others, who all hear it; with it nobody comes together.
+Result<MetAt> comeTogether(const WorkerPlace& place, std::chrono::milliseconds patience, const std::function<bool()>& cancelled,
+                           const std::string& whyNot = {});
 
 // The sentence of one who waited in vain; and of one who was stopped meanwhile.
 Error didNotFindOthers(const WorkerPlace& place, std::chrono::milliseconds patience, std::string cause);

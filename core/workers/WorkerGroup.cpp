@@ -7,8 +7,10 @@
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +24,7 @@
 #include "core/base/Utf8.h"
 #include "core/workers/LostWorkers.h"
 #include "core/workers/Meeting.h"
+#include "core/workers/OwnNetwork.h"
 #include "core/workers/StoreFile.h"
 #include "core/workers/TextLengths.h"
 #include "core/workers/TorchLibrary.h"
@@ -37,11 +40,12 @@ constexpr std::size_t kMostReason = 2000;
 constexpr std::chrono::seconds kAnswers{10}, kStays{5}, kStoreAnswers{5};
 constexpr std::chrono::milliseconds kLooks{50};
 
-// The network that a person names, this machine's own where all workers are on it, else that of the host's name, as torch.distributed chooses.
-auto deviceFor(const WorkerPlace& place) {
-    const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-    if (interface != nullptr && *interface != '\0') return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
-    return place.oneMachine() ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1") : c10d::ProcessGroupGloo::createDefaultDevice();
+auto devicesFor(const OwnNetwork& network) {
+    decltype(c10d::ProcessGroupGloo::Options::devices) devices;
+    for (const std::string& interface : network.interfaces) devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface));
+    if (!network.address.empty()) devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(network.address));
+    if (devices.empty()) devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
+    return devices;
 }
 
 // Gloo writes to sockets whose other end may be gone: that is an error of a sum, not this process's end by a signal.
@@ -163,13 +167,19 @@ Result<std::unique_ptr<WorkerGroup>> WorkerGroup::join(const WorkerPlace& place,
         if (!held) return held.error();
         joined->file = std::move(*held);
     }
+    // Who has no network to be reached by tells the others before it ends: they would wait for it.
+    std::array<char, 256> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    const auto network = ownNetwork(place, std::getenv("GLOO_SOCKET_IFNAME"), host.data());
+    const std::string whyNot =
+        network ? std::string() : fmt::format("Worker {} of {} on {}: {}", place.rank, place.size, printable(host.data()), network.error().sentence);
     try {
-        auto met = comeTogether(place, patience, cancelled);
+        auto met = comeTogether(place, patience, cancelled, whyNot);
         if (!met) return met.error();
         joined->store = std::move(met->store);
         joined->lasting = std::move(met->lasting);
         const auto options = c10d::ProcessGroupGloo::Options::create(patience);
-        options->devices.push_back(deviceFor(place));
+        options->devices = devicesFor(*network);
         joined->group = c10::make_intrusive<c10d::ProcessGroupGloo>(joined->store, place.rank, place.size, options);
         const WorkerIdentity own = ownIdentity();
         joined->workers.resize(static_cast<std::size_t>(place.size));

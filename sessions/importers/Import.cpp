@@ -183,6 +183,10 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
                 break;
             case FileKind::NsightSqlite:
                 read = importing::readNsightDatabase(path, trace, go);
+                if (const auto workers = trace.file().ranks.size(); workers > 1)
+                    summary.notes.push_back(
+                        fmt::format("\"{}\" is of {} processes that used GPUs: each is shown as a rank of its own, in the order of their numbers.",
+                                    path, workers));
                 break;
             case FileKind::EventFile:
                 read = importing::readEventFile(path, trace, scalars, go);

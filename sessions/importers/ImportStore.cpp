@@ -114,6 +114,7 @@ private:
 
     void run() {
         Batch batch;
+        std::optional<std::int64_t> lane;  // of the slices that came last
         for (;;) {
             Queued one;
             {
@@ -130,6 +131,11 @@ private:
             }
             auto chunk = std::make_shared<const Chunk>(std::get<std::function<Chunk()>>(one)());
             std::vector<ChunkPtr> made{chunk};
+            if (isSlices(chunk->kind)) {
+                // Lanes come one after the other: what is held of all of them at once would grow with their number.
+                if (lane && *lane != chunk->lane) m_lod.bringUpToDate(*lane, made);
+                lane = chunk->lane;
+            }
             m_lod.add(*chunk, made);
             if (!put(batch, made) || !storeIfFull(batch)) return;
         }

@@ -6,7 +6,9 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/KeyedHash.h"
 #include "core/trace/SliceCodec.h"
@@ -20,6 +22,7 @@ struct Stopped {};
 constexpr int kStepsBetweenLooks = 100'000;          // of SQLite's machine
 constexpr std::int64_t kStepsForARow = 100'000'000;  // a second or two: no row of a table that Nsight wrote takes as many
 constexpr std::int64_t kStepsForAByte = 4;           //   nor those that are copied of one of this file's size
+constexpr std::int64_t kMostWorkers = 4096;          // of a file; of more processes the worker is the first
 
 const char* memoryKind(std::int64_t kind) {
     constexpr std::array names{"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"};
@@ -29,6 +32,11 @@ const char* copyKind(std::int64_t kind) {
     constexpr std::array names{"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",     "AtoA",     "AtoD",
                                "DtoA",    "DtoD", "HtoH", "PtoP", "UVM HtoD", "UVM DtoH", "UVM DtoD"};
     return kind >= 0 && kind < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(kind)] : "Unknown";
+}
+
+// What tells a GPU of a process from a process, and from the GPU that another one calls by the same number.
+std::string gpuOf(std::int64_t device, std::int64_t process) {
+    return fmt::format("GPU {} of {}", device, process);
 }
 
 // The begin of the members that are no columns of ours.
@@ -74,6 +82,7 @@ public:
         calls("PROFILER_OVERHEAD", SliceKind::Overhead, "");
         memory();
         threads();
+        workers();
     }
 
 private:
@@ -150,12 +159,13 @@ private:
             m_trace.skip("a device that cannot be");
             return std::nullopt;
         }
-        const auto lane = m_trace.lane(std::to_string(device), fmt::format("stream {} of {}.{}", stream, pid(global), context), use);
+        const auto lane = m_trace.lane(gpuOf(device, pid(global)), fmt::format("stream {} of {}", stream, context), use);
         if (!lane) {
             m_trace.skip("more than 50000 lanes");
             return std::nullopt;
         }
         m_trace.ofDevice(*lane, device, stream);
+        m_workers[pid(global)].insert(device);
         return lane;
     }
     void flow(std::int64_t global, std::int64_t correlation, bool begins, std::int64_t at, std::uint32_t lane) {
@@ -354,6 +364,23 @@ private:
         }
     }
 
+    // Each process numbers its calls and its GPUs for itself, as the workers of several traces do: where several have used GPUs, each is a worker of
+    // its own, and no call launches what another one's did.
+    void workers() {
+        TraceBuilder::File& file = m_trace.file();
+        const bool several = m_workers.size() > 1;
+        std::int64_t next = 0;
+        for (const auto& [process, devices] : m_workers) {
+            const std::int64_t rank = several && next < kMostWorkers ? next++ : 0;
+            if (several) file.ranks.emplace(rank, rank);
+            if (several) file.whose[std::to_string(process)] = {.rank = rank};
+            for (const std::int64_t device : devices) {
+                file.whose[gpuOf(device, process)] = {.rank = rank, .process = device};
+                m_trace.nameProcess(gpuOf(device, process), "");
+            }
+        }
+    }
+
     void facts() {
         nlohmann::json facts = nlohmann::json::object();
         for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
@@ -389,6 +416,7 @@ private:
     const std::function<bool(double)>& m_go;
     std::optional<SQLite::Statement> m_strings;
     KeyedMap<std::int64_t, std::uint32_t> m_names, m_callNames;
+    std::map<std::int64_t, std::set<std::int64_t>> m_workers;  // processes that used GPUs, and which
     const std::int64_t m_mostSteps;
     std::int64_t m_rows = 0, m_steps = 0;  // of SQLite's machine since the last row
     bool m_stopped = false;

@@ -83,17 +83,21 @@ private:
         }
         m_trace.sample("0", tag, "", atNs, *number);
     }
-    // A tensor of one float, as newer writers put scalars: dtype 1, the number among float_val or as bytes.
+    // A tensor of one number, as newer writers put scalars: dtype 1 is a float, among float_val or as bytes, and 2 a double, among double_val.
     static std::optional<double> tensor(std::string_view message) {
+        constexpr std::uint64_t kFloat = 1, kDouble = 2;
         std::uint64_t type = 0;
-        std::optional<double> number;
+        std::optional<double> single, wide;
         ProtoFields fields(message);
         while (fields.next()) {
             if (fields.field == 1) type = fields.number;
             if ((fields.field == 5 || fields.field == 4) && fields.bytes.size() == 4)
-                number = std::bit_cast<float>(littleEndian<std::uint32_t>(fields.bytes, 0));
+                single = std::bit_cast<float>(littleEndian<std::uint32_t>(fields.bytes, 0));
+            if ((fields.field == 6 || fields.field == 4) && fields.bytes.size() == 8)
+                wide = std::bit_cast<double>(littleEndian<std::uint64_t>(fields.bytes, 0));
         }
-        return fields.good() && type == 1 ? number : std::nullopt;
+        if (!fields.good()) return std::nullopt;
+        return type == kFloat ? single : type == kDouble ? wide : std::nullopt;
     }
 
     const std::string& m_path;

@@ -279,7 +279,7 @@ public:
             case 6: {
                 const Cell at = m_rows->cell(0);
                 const auto* ns = std::get_if<std::int64_t>(&at);
-                return known(ns != nullptr && !m_file.captureEnds.empty() && *ns <= m_file.captureEnds.back(),
+                return known(ns != nullptr && !m_file.captures.empty() && *ns <= m_file.captures.back().end,
                              ns == nullptr ? 0 : m_file.captureOf(*ns));
             }
             default:
@@ -324,7 +324,7 @@ public:
             case 3:
                 return m_slice->start + m_slice->duration;
             case 4:
-                return m_file.captureOf(m_slice->start);
+                return m_file.captureOf(m_slice->start, m_slice->step);
             default:
                 return m_block->thread.rank;
         }

@@ -16,10 +16,14 @@ struct QueryFile {
     std::unique_ptr<SessionReader> reader;
     Connection tables;
     std::vector<ChunkLane> lanes;
-    std::vector<std::int64_t> captureEnds;  // ascending
+    struct StoredCapture {
+        std::int64_t end = 0, firstStep = 0, lastStep = 0;
+    };
+    std::vector<StoredCapture> captures;  // by their ends
 
-    // Which capture something that began at `at` is of, from 1 on.
-    std::int64_t captureOf(std::int64_t at) const;
+    // Which capture something that began at `at` is of, from 1 on. It ends with the first worker's last step: where that step is known, what another
+    // worker or a GPU still does of it is of that capture.
+    std::int64_t captureOf(std::int64_t at, std::int64_t step = -1) const;
     // How many records of the chunks of this kind there are, as their rows say.
     double records(const char* kind) const;
 };

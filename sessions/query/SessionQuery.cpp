@@ -20,8 +20,11 @@
 namespace stepscope {
 namespace query {
 
-std::int64_t QueryFile::captureOf(std::int64_t at) const {
-    return 1 + (std::ranges::lower_bound(captureEnds, at) - captureEnds.begin());
+std::int64_t QueryFile::captureOf(std::int64_t at, std::int64_t step) const {
+    const auto next = std::ranges::lower_bound(captures, at, {}, &StoredCapture::end);
+    const auto has = [step](const StoredCapture& one) { return one.firstStep <= step && step <= one.lastStep; };
+    const bool late = step >= 0 && next != captures.begin() && has(*std::prev(next)) && (next == captures.end() || !has(*next));
+    return (late ? 0 : 1) + (next - captures.begin());
 }
 
 double QueryFile::records(const char* kind) const {
@@ -32,7 +35,7 @@ double QueryFile::records(const char* kind) const {
 }
 
 Result<QueryFile> openQueryFile(const std::string& path, std::int64_t session) {
-    QueryFile file{.path = path, .session = session, .reader = {}, .tables = {}, .lanes = {}, .captureEnds = {}};
+    QueryFile file{.path = path, .session = session, .reader = {}, .tables = {}, .lanes = {}, .captures = {}};
     auto reader = SessionReader::open(path);
     if (!reader) return reader.error();
     file.reader = std::move(*reader);
@@ -44,13 +47,14 @@ Result<QueryFile> openQueryFile(const std::string& path, std::int64_t session) {
     if (!tables) return tables.error();
     file.tables = std::move(*tables);
     const Status read = guarded(path, [&]() -> Status {
-        SQLite::Statement ends(*file.tables, "SELECT at_ns FROM captures WHERE session = ? ORDER BY at_ns");
+        SQLite::Statement ends(*file.tables, "SELECT at_ns, first_step, step FROM captures WHERE session = ? ORDER BY at_ns");
         ends.bind(1, session);
-        while (ends.executeStep()) file.captureEnds.push_back(ends.getColumn(0).getInt64());
+        while (ends.executeStep())
+            file.captures.push_back({ends.getColumn(0).getInt64(), ends.getColumn(1).getInt64(), ends.getColumn(2).getInt64()});
         return {};
     });
     if (!read) return read.error();
-    std::ranges::sort(file.captureEnds);  // a stranger's index may be out of order
+    std::ranges::sort(file.captures, {}, &QueryFile::StoredCapture::end);  // a stranger's index may be out of order
     return file;
 }
 

@@ -178,7 +178,7 @@ Cell SliceCells::of(const SliceBlock& block, const Slice& slice, Field field) {
         case Field::Lane:
             return thread.laneNumber();
         case Field::Capture:
-            return m_file.captureOf(slice.start);
+            return m_file.captureOf(slice.start, slice.step);
         case Field::Rank:
             return thread.rank;
     }

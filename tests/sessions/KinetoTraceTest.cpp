@@ -189,6 +189,30 @@ TEST_F(KinetoTrace, GivesEveryOperationAnExternalIdOfItsOwn) {
     EXPECT_EQ(ids.size(), 4000u);
 }
 
+// Of one of capability 8.6: 16 blocks on a multiprocessor, and 1 KiB of shared memory that is nobody's for each.
+TEST_F(KinetoTrace, HowMuchAKernelFillsIsBoundedAsTheGpusCapabilityHasIt) {
+    SliceBlock stream{.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = 1007, .device = 0}};
+    stream.strings = {"", "small", "large"};
+    stream.arguments = {{},
+                        {.grid = {320, 1, 1}, .block = {32, 1, 1}, .registers = 16},
+                        {.grid = {320, 1, 1}, .block = {256, 1, 1}, .registers = 32, .sharedBytes = 51200}};
+    stream.slices = {{.start = 10, .duration = 5, .name = 1, .arguments = 1, .kind = SliceKind::Kernel, .correlation = 3},
+                     {.start = 20, .duration = 5, .name = 2, .arguments = 2, .kind = SliceKind::Kernel, .correlation = 4}};
+    const std::string said = R"({"id":0,"numSms":10,"computeMajor":8,"computeMinor":6,"maxThreadsPerMultiprocessor":1536,"warpSize":32,)"
+                             R"("regsPerMultiprocessor":65536,"sharedMemPerMultiprocessor":102400})";
+    Chunk device{.kind = "device/1", .begin = {0}, .end = {1}, .count = 1, .bytes = {}};
+    for (const char c : said) device.bytes.push_back(static_cast<std::byte>(c));
+    {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeSlices(stream)));
+        (*recorder)->publishChunk(std::make_shared<const Chunk>(device));
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    const Json trace = Json::parse(text());
+    EXPECT_EQ(named(trace, "small")["args"]["est. achieved occupancy %"], 33) << "16 of 32 blocks of 32 threads, of 1536";
+    EXPECT_EQ(named(trace, "large")["args"]["est. achieved occupancy %"], 17) << "one block of 256 threads, not two";
+}
+
 TEST_F(KinetoTrace, OfACaptureOnAGpuSaysWhatItIsAndHowMuchOfItEachKernelFills) {
     SliceBlock stream{.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = 1007, .device = 0}};
     stream.strings = {"", "gemm", "imported"};

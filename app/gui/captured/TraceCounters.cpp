@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/analysis/captures/DeviceSummary.h"
@@ -85,21 +86,33 @@ void addQueue(const TraceLane& lane, bool severalRanks, const char* unit, std::v
     into.push_back(std::move(series));
 }
 
+using StreamPlace = std::array<std::int64_t, 3>;  // rank, device, stream
+StreamPlace streamPlaceOf(const SliceThread& thread) {
+    return {thread.rank, thread.device, thread.thread};
+}
+
+// A lane of each stream: its waits, and what overlapped on it, have others of their own, and its queue is one.
+std::vector<const TraceLane*> laneOfEachStream(const TraceLanes& lanes) {
+    std::vector<const TraceLane*> some;
+    std::set<StreamPlace> seen;
+    for (const TraceLane& lane : lanes.lanes)
+        if (lane.thread.device >= 0 && seen.insert(streamPlaceOf(lane.thread)).second) some.push_back(&lane);
+    return some;
+}
+
 // The same of captures of any size, read as time goes on.
 Status foldedQueues(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, bool severalRanks, const std::function<bool()>& goesOn,
                     std::vector<CounterSeries>& into) {
-    using Stream = std::array<std::int64_t, 3>;  // rank, device, stream
-    const auto streamOf = [](const SliceThread& thread) { return Stream{thread.rank, thread.device, thread.thread}; };
-    std::map<Stream, std::int64_t> works;
+    std::map<StreamPlace, std::int64_t> works;
     for (const TraceLane& lane : lanes.lanes)
-        if (lane.thread.device >= 0) works[streamOf(lane.thread)] = cappedSum(works[streamOf(lane.thread)], lane.slices);
-    std::map<Stream, QueueFold> folds;
+        if (lane.thread.device >= 0) works[streamPlaceOf(lane.thread)] = cappedSum(works[streamPlaceOf(lane.thread)], lane.slices);
+    std::map<StreamPlace, QueueFold> folds;
     const std::size_t stretches = std::clamp<std::size_t>(kMostStretches / works.size(), 1, kMostStretchesEach);
     for (const auto& [stream, count] : works) folds.try_emplace(stream, count, stretches);
     NewestLaunches launches;
     const auto done = forEachSliceBlockInTime(reader, session, [&](const SliceBlock& block) -> Status {
         if (!goesOn()) return nobodyWaits();
-        const auto fold = folds.find(streamOf(block.thread));
+        const auto fold = folds.find(streamPlaceOf(block.thread));
         for (const Slice& slice : block.slices) {
             launches.add(block.thread.rank, slice);
             if (fold == folds.end() || !isDeviceWork(slice.kind)) continue;
@@ -108,12 +121,10 @@ Status foldedQueues(SessionReader& reader, std::int64_t session, const TraceLane
         return {};
     });
     if (!done) return done;
-    for (const TraceLane& lane : lanes.lanes) {
-        const auto fold = folds.find(streamOf(lane.thread));
-        if (fold == folds.end()) continue;
+    for (const TraceLane* lane : laneOfEachStream(lanes)) {
         std::vector<std::pair<qint64, double>> points;
-        for (const QueueMean& mean : fold->second.means()) points.emplace_back(mean.at.ns, mean.length);
-        addQueue(lane, severalRanks, "works on average", std::move(points), into);
+        for (const QueueMean& mean : folds.at(streamPlaceOf(lane->thread)).means()) points.emplace_back(mean.at.ns, mean.length);
+        addQueue(*lane, severalRanks, "works on average", std::move(points), into);
     }
     return {};
 }
@@ -137,12 +148,11 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
         return {};
     });
     if (!done) return done;
-    for (const TraceLane& lane : lanes.lanes) {
-        if (lane.thread.device < 0) continue;
+    for (const TraceLane* lane : laneOfEachStream(lanes)) {
         std::vector<std::pair<qint64, double>> points;
-        for (const QueuePoint& point : ranks[lane.thread.rank].queue(lane.thread.device, lane.thread.thread))
+        for (const QueuePoint& point : ranks[lane->thread.rank].queue(lane->thread.device, lane->thread.thread))
             points.emplace_back(point.at.ns, static_cast<double>(point.length));
-        addQueue(lane, severalRanks, "works", std::move(points), into);
+        addQueue(*lane, severalRanks, "works", std::move(points), into);
     }
     return {};
 }

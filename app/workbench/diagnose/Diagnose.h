@@ -32,7 +32,7 @@ struct DataFacts {
 struct DiskFacts {
     std::string place;                 // folder of the sessions
     std::int64_t freeBytes = -1;       // -1 = nobody can tell
-    std::int64_t checkpointBytes = 0;  // that the run will keep
+    std::int64_t checkpointBytes = 0;  // that the run will keep, and the one it writes beside them
 };
 
 struct Diagnosis {

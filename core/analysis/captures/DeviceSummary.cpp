@@ -52,6 +52,26 @@ std::int64_t lengthOf(std::vector<std::pair<std::int64_t, std::int64_t>> ranges)
     return length;
 }
 
+// A kernel begins, where `share` of the multiprocessors get a block of it, or ends: then that is negative.
+struct FillEdge {
+    std::int64_t at = 0;
+    double share = 0;
+};
+
+// ns in which a device was full, kernels of all streams that ran at once together filling no more than all of it.
+double filledTime(std::vector<FillEdge> edges) {
+    std::ranges::sort(edges, [](const FillEdge& a, const FillEdge& b) { return std::tie(a.at, a.share) < std::tie(b.at, b.share); });
+    double filled = 0, together = 0;
+    std::int64_t running = 0, before = 0;
+    for (const FillEdge& edge : edges) {
+        if (running > 0) filled += std::min(1.0, together) * static_cast<double>(timeBetween(before, edge.at));
+        before = edge.at;
+        running += edge.share > 0 ? 1 : -1;
+        together = running == 0 ? 0 : together + edge.share;
+    }
+    return filled;
+}
+
 template <class Key>
 Key heaviestOf(const std::map<Key, std::int64_t>& weights) {
     const auto found = std::ranges::max_element(weights, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -86,8 +106,8 @@ std::optional<KernelFill> kernelFill(const SliceArguments& launch, const GpuShap
         const std::int64_t byRegisters = gpu.registersPerMultiprocessor / ofWarp / kWarpsAtOnce * kWarpsAtOnce;
         fitting = std::min(fitting, byRegisters / warps);
     }
-    if (launch.sharedBytes > 0 && gpu.sharedPerMultiprocessorBytes > 0)
-        fitting = std::min(fitting, gpu.sharedPerMultiprocessorBytes / launch.sharedBytes);
+    const std::int64_t shared = launch.sharedBytes > 0 ? sumOf(launch.sharedBytes, std::max<std::int64_t>(0, gpu.sharedReservedBytes)) : 0;
+    if (shared > 0 && gpu.sharedPerMultiprocessorBytes > 0) fitting = std::min(fitting, gpu.sharedPerMultiprocessorBytes / shared);
     const double there = std::min(static_cast<double>(std::max<std::int64_t>(fitting, 0)), fill.blocksPerMultiprocessor);
     fill.occupancy = std::min(1.0, there * static_cast<double>(threads) / static_cast<double>(gpu.threadsPerMultiprocessor));
     return fill;
@@ -179,7 +199,8 @@ std::vector<StreamTime> DeviceSummary::streams(TimeNs kernelGap) const {
 std::vector<DeviceTime> DeviceSummary::devices() const {
     struct Sum {
         std::vector<std::pair<std::int64_t, std::int64_t>> all, kernels;
-        double filled = 0, occupied = 0, timeFilled = 0, timeOccupied = 0;
+        std::vector<FillEdge> fill;
+        double occupied = 0, timeOccupied = 0;
         std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = std::numeric_limits<std::int64_t>::min();
     };
     std::map<std::int64_t, Sum> sums;
@@ -191,7 +212,11 @@ std::vector<DeviceTime> DeviceSummary::devices() const {
         if (work.kind != SliceKind::Kernel) continue;
         sum.kernels.emplace_back(work.start, work.end);
         const auto time = static_cast<double>(work.end - work.start);
-        if (work.blocks >= 0) sum.filled += std::min(1.0, static_cast<double>(work.blocks)) * time, sum.timeFilled += time;
+        if (work.blocks > 0 && work.end > work.start) {
+            const double share = std::min(1.0, static_cast<double>(work.blocks));
+            sum.fill.push_back({work.start, share});
+            sum.fill.push_back({work.end, -share});
+        }
         if (work.occupancy >= 0) sum.occupied += static_cast<double>(work.occupancy) * time, sum.timeOccupied += time;
     }
     std::vector<DeviceTime> found;
@@ -201,7 +226,7 @@ std::vector<DeviceTime> DeviceSummary::devices() const {
         time.kernels.ns = lengthOf(std::move(sum.kernels));
         time.copies = time.busy - time.kernels;
         const auto span = static_cast<double>(timeBetween(sum.begin, sum.end));
-        time.efficiency = sum.timeFilled > 0 && span > 0 ? std::min(1.0, sum.filled / span) : -1;
+        time.efficiency = !sum.fill.empty() && span > 0 ? std::min(1.0, filledTime(std::move(sum.fill)) / span) : -1;
         time.occupancy = sum.timeOccupied > 0 ? sum.occupied / sum.timeOccupied : -1;
         found.push_back(time);
     }

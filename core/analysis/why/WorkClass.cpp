@@ -26,6 +26,8 @@ bool isOne(std::string_view name, const std::array<std::string_view, n>& names) 
 constexpr std::array<std::string_view, 4> kAttention{"scaled_dot_product", "attention backward", "flash", "fmha"};
 constexpr std::array<std::string_view, 10> kProducts{"::mm", "addmm",           "bmm",  "mkldnn_linear", "QKV", "projection",
                                                      "MLP",  "weight gradient", "gemm", "::matmul"};
+constexpr std::array<std::string_view, 4> kOptimizers{"::_fused_adam", "::_fused_sgd", "::_fused_adagrad", "multi_tensor_adam"};
+constexpr std::array<std::string_view, 4> kLosses{"cross-entropy", "cross_entropy", "nll_loss", "log_softmax"};
 constexpr std::array<std::string_view, 3> kNorms{"layer_norm", "rms_norm", "residual + norm"};
 constexpr std::array<std::string_view, 5> kCopies{"::copy_", "::_to_copy", "::cat", "::contiguous", "merge"};
 // And of kernels: cuBLAS's, CUTLASS's, LibTorch's.
@@ -54,6 +56,8 @@ std::string signedMilliseconds(double ms) {
 
 WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phase, std::string_view role) {
     const bool ofDevice = isDeviceWork(kind);
+    // As PyTorch's profiler names what waits for a batch.
+    if (kind == SliceKind::Annotation && name.starts_with("enumerate(DataLoader)")) return WorkClass::Data;
     if (!isOperation(kind) && !ofDevice) return WorkClass::Host;
     if (phase == "batch" || phase == "copy") return WorkClass::Data;
     if (role == toString(Role::Communication)) return WorkClass::Host;  // for other workers
@@ -61,8 +65,10 @@ WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phas
     if (ofDevice && kind != SliceKind::Kernel) return WorkClass::Copies;
     if (kind == SliceKind::Backward || name.starts_with("autograd::") || name.starts_with("torch::autograd") || isOne(name, kNothing))
         return WorkClass::Host;
-    if (phase == "clip" || phase == toString(Activity::Optimizer) || role == toString(Role::Optimizer)) return WorkClass::Optimizer;
-    if (role == "head/loss" || holds(name, "cross-entropy") || holds(name, "nll_loss")) return WorkClass::Loss;
+    // A trace of PyTorch's says neither phase nor role: there names alone tell.
+    if (phase == "clip" || phase == toString(Activity::Optimizer) || role == toString(Role::Optimizer) || holdsOne(name, kOptimizers))
+        return WorkClass::Optimizer;
+    if (role == "head/loss" || holdsOne(name, kLosses)) return WorkClass::Loss;
     if (holdsOne(name, kCopies) || (ofDevice && holdsOne(name, kCopyKernels))) return WorkClass::Copies;
     if (role == "attention/core" || holdsOne(name, kAttention)) return WorkClass::Attention;
     if (holdsOne(name, kNorms) || (ofDevice && holdsOne(name, kNormKernels))) return WorkClass::Normalisation;

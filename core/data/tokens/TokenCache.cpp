@@ -169,10 +169,19 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
 
     const std::string path = pathOf(folder, key, tokenizer);
     std::string note;
-    if (auto found = openTokenFile(path, key); found) {
+    // Of a long text they are long, too.
+    const auto openCached = [&] {
+        return openTokenFile(path, key, [&](double share) {
+            if (share > 0) progress(fmt::format("Checking the tokens of {} ({}) in the cache", name, tokenizer.name()), share);
+            return !cancelled;
+        });
+    };
+    if (auto found = openCached(); found) {
         markTokenCacheUsed(path);
         progress(fmt::format("Tokens of {} ({}) come from the cache", name, tokenizer.name()), 1.0);
         return CachedTokens{std::move(*found), key.text, {}};
+    } else if (found.error().code == ErrorCode::Cancelled) {
+        return work.wasCancelled();
     } else if (found.error().code != ErrorCode::NotFound) {
         note = "the damaged token cache was made again";
         progress(fmt::format("The token cache of {} ({}) is damaged and is made again", name, tokenizer.name()), 0.0);
@@ -191,7 +200,8 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     if (!written) return inMemory(written.error().sentence);
     if (!encoded) return encoded.error();
     if (changed) return makeError(ErrorCode::Io, fmt::format("{} was changed by another program while it was tokenised; start the run again.", name));
-    auto row = openTokenFile(path, key);
+    auto row = openCached();
+    if (!row && row.error().code == ErrorCode::Cancelled) return work.wasCancelled();
     if (!row) return inMemory(row.error().sentence);
     boundTokenCaches(folder);  // ours is mapped by now, so it stays
     return CachedTokens{std::move(*row), key.text, std::move(note)};

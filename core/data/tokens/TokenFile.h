@@ -2,6 +2,7 @@
 // The header holds hashes of the text, of the tokenizer, of the ids and of itself, so that a file is believed only when it
 // is what it should be. Written beside its place, fsynced and renamed: a reader never sees half of one. Who was stopped goes on with what he left.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,11 +20,15 @@ struct TokenFileKey {
     std::int64_t vocabulary = 0;
 };
 
-// Maps `path` and checks everything. NotFound: no such file. Damaged: not a token file, another key, cut short, ids changed.
-Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key);
+// Asked while ids are read, with the share of them that was: whether anybody still wants them.
+using WantsIds = std::function<bool(double share)>;
+
+// Maps `path` and checks everything. NotFound: no such file. Damaged: not a token file, another key, cut short, ids changed. Cancelled: `wanted` says
+// so; a long file is read from the disk for it.
+Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key, const WantsIds& wanted = {});
 // The same checks on bytes that `owner` keeps alive; `name` is for the sentences.
 Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                                      const TokenFileKey& key);
+                                                      const TokenFileKey& key, const WantsIds& wanted = {});
 
 class TokenFileWriter {
 public:

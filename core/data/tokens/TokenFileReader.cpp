@@ -2,15 +2,31 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 #include "core/data/MappedFile.h"
 #include "core/data/tokens/TokenFileHeader.h"
 #include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
+namespace {
+
+constexpr std::size_t kHashedAtOnce = std::size_t{64} << 20;
+
+// Nothing: nobody wants it any more.
+std::optional<Hash128> hashOfIds(std::string_view ids, const WantsIds& wanted) {
+    StreamingHash hash;
+    for (std::size_t at = 0; at < ids.size(); at += kHashedAtOnce) {
+        if (wanted && !wanted(static_cast<double>(at) / static_cast<double>(ids.size()))) return std::nullopt;
+        hash.add(ids.substr(at, kHashedAtOnce));
+    }
+    return hash.digest();
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                                      const TokenFileKey& key) {
+                                                      const TokenFileKey& key, const WantsIds& wanted) {
     const auto damaged = [&](const char* what) {
         return makeError(ErrorCode::Damaged, fmt::format("The token cache {} {}; remove it and it will be made again.", name, what));
     };
@@ -25,15 +41,17 @@ Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, st
     if (header.vocabulary != static_cast<std::uint64_t>(key.vocabulary) || header.bytesPerId != bytesPerIdOf(key.vocabulary))
         return damaged("is of another vocabulary");
     if (ids.size() % header.bytesPerId != 0 || ids.size() / header.bytesPerId != header.count) return damaged("is cut short or too long");
-    if (hashOf(ids) != header.ids) return damaged("does not hold the tokens that were written");
+    const auto hash = hashOfIds(ids, wanted);
+    if (!hash) return makeError(ErrorCode::Cancelled, fmt::format("Reading the token cache {} was cancelled.", name));
+    if (*hash != header.ids) return damaged("does not hold the tokens that were written");
     return header.bytesPerId == 2 ? rowOf<std::uint16_t>(ids, std::move(owner)) : rowOf<std::uint32_t>(ids, std::move(owner));
 }
 
-Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key) {
+Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key, const WantsIds& wanted) {
     auto file = MappedFile::open(path, MappedFile::Hold::InUse);
     if (!file) return file.error();
     auto owner = std::make_shared<const MappedFile>(std::move(*file));
-    auto row = readTokenFile(owner->bytes(), owner, path, key);
+    auto row = readTokenFile(owner->bytes(), owner, path, key, wanted);
     if (!row) return row;
     return watched(std::move(*row), std::move(owner));
 }

@@ -57,6 +57,20 @@ TEST(PlannedCheckpoints, NameAsManyAsFit) {
     EXPECT_TRUE(checkPlannedCheckpoints(everyStep(std::max<std::int64_t>(1, named / 2)), state, notThereYet()));
 }
 
+// An older one goes when the newer one is there, so that both lie there for a moment.
+TEST(PlannedCheckpoints, ThatFitAloneButNotBesideTheNextOneAreRefused) {
+    const auto free = static_cast<std::int64_t>(std::filesystem::space(std::filesystem::temp_directory_path()).available);
+    const std::int64_t parameters = free / 10 * 6 / checkpointBytes(1);  // of which one takes three fifths of what is free
+    const Status refused = checkPlannedCheckpoints(everyStep(1), parameters, 0, notThereYet());
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().sentence,
+                AllOf(HasSubstr("(2 of "), HasSubstr(", one of them while it is written)"), HasSubstr("not even those that keep=1 leaves fit")));
+    RunConfig one = everyStep(1);
+    one.checkpointEvery = 0;
+    one.checkpointAtEnd = "on";
+    EXPECT_TRUE(checkPlannedCheckpoints(one, parameters, 0, notThereYet())) << "nothing is written beside it";
+}
+
 TEST(PlannedCheckpoints, OfADatabaseLieBesideTheFileThatItsLinkLeadsTo) {
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepscope-planned-link";
     std::filesystem::remove_all(folder);

@@ -229,6 +229,11 @@ TEST(Rules, OfClippingAndRatesSpeakOfWhatTheRunDid) {
     facts = quiet();
     facts.checkpointBytes = facts.oneCheckpointBytes = 2e12;
     EXPECT_FALSE(spoken(facts).contains("checkpoint-room")) << "keeping fewer than one helps nobody";
+    facts.checkpointBytes = 1.8e12;
+    facts.oneCheckpointBytes = 0.6e12;
+    EXPECT_FALSE(spoken(facts).contains("checkpoint-room")) << "nor keeping one, while the next one is written beside it";
+    facts.oneCheckpointBytes = 0.4e12;
+    EXPECT_TRUE(spoken(facts).contains("checkpoint-room"));
 }
 
 TEST(Rules, HaveACaseEachAndAnIdOfTheirOwn) {

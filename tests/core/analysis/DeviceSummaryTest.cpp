@@ -177,6 +177,14 @@ TEST(DeviceSummary, KnowsHowMuchOfAGpuALaunchFills) {
     EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 255), kV100)->occupancy, 0.125);
     // 48 KiB of shared memory a block: two of them.
     EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 32, 49152), kV100)->occupancy, 0.25);
+    // An A100 takes 1 KiB of each block beside its 32: four blocks where five would fit, as PyTorch's profiler says of such a kernel.
+    constexpr GpuShape kA100{.multiprocessors = 108,
+                             .threadsPerMultiprocessor = 2048,
+                             .registersPerMultiprocessor = 65536,
+                             .sharedPerMultiprocessorBytes = 167936,
+                             .sharedReservedBytes = 1024};
+    EXPECT_DOUBLE_EQ(kernelFill(launchOf(512, 128, 86, 32768), kA100)->occupancy, 0.25);
+    EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 32), kA100)->occupancy, 1) << "what uses none is bounded by none";
     EXPECT_FALSE(kernelFill({}, kV100));
     EXPECT_FALSE(kernelFill(launchOf(1, 1), {}));
     EXPECT_FALSE(kernelFill({.grid = {std::int64_t{1} << 40, std::int64_t{1} << 40, 1}, .block = {1, 1, 1}}, kV100)) << "no GPU has as many blocks";
@@ -206,7 +214,8 @@ TEST(DeviceSummary, AFileMaySayAnyNumberOfALaunchAndOfAGpu) {
                            .registersPerMultiprocessor = any(),
                            .sharedPerMultiprocessorBytes = any(),
                            .blocksPerMultiprocessor = any(),
-                           .warp = any()};
+                           .warp = any(),
+                           .sharedReservedBytes = any()};
         const auto some = kernelFill(launch, gpu);
         if (!some) continue;
         ASSERT_GT(some->blocksPerMultiprocessor, 0);
@@ -247,6 +256,16 @@ TEST(DeviceSummary, WeighsEfficiencyAndOccupancyAsTensorBoardsProfilerDoes) {
     EXPECT_LT(one.summary({}).devices()[0].efficiency, 0) << "of a GPU that nobody described it is not known";
     ASSERT_EQ(one.summary().copies().size(), 1u);
     EXPECT_DOUBLE_EQ(one.summary().copies()[0].bytesPerSecond(), 5e9);
+}
+
+TEST(DeviceSummary, KernelsThatRunAtOnceFillNoMoreThanTheDeviceAsTensorBoardsProfilerHasIt) {
+    DeviceCase one;
+    one.work(7, 0, 100, 0, SliceKind::Kernel, launchOf(8000, 256, 32));
+    one.work(20, 50, 150, 0, SliceKind::Kernel, launchOf(24, 256, 32));  // as NCCL's: on 24 of 80
+    one.work(9, 120, 150, 0, SliceKind::Kernel, launchOf(24, 256, 32));
+    one.work(7, 150, 200, 0, SliceKind::Memcpy, {.bytes = 500});
+    // All of it until 100, then 0.3, and from 120 on 0.6.
+    EXPECT_NEAR(one.summary().devices()[0].efficiency, (100 + 0.3 * 20 + 0.6 * 30) / 200, 1e-7);
 }
 
 TEST(DeviceSummary, NamesTheOperationThatLaunchedAKernel) {

@@ -204,6 +204,12 @@ TEST(Waterfall, GivesEachKindOfWorkItsClass) {
     EXPECT_EQ(kind("aten::transpose", "forward", "mlp/up"), "host and waiting");
     EXPECT_EQ(kind("all-reduce", "backward", "communication", SliceKind::Own), "host and waiting");
     EXPECT_EQ(kind("step 3", "", "", SliceKind::Step), "host and waiting");
+    // Of PyTorch's traces, which say neither phase nor role.
+    EXPECT_EQ(kind("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "", "", SliceKind::Annotation), "data");
+    EXPECT_EQ(kind("Optimizer.step#AdamW.step", "", "", SliceKind::Annotation), "host and waiting");
+    EXPECT_EQ(kind("aten::_fused_adamw_", "", ""), "optimizer step");
+    EXPECT_EQ(kind("aten::_log_softmax_backward_data", "", ""), "head and loss");
+    EXPECT_EQ(kind("aten::_softmax", "", ""), "pointwise");
     EXPECT_EQ(kind("nvjet_tst_128x8", "forward", "mlp/up", SliceKind::Kernel), "matrix products");
     EXPECT_EQ(kind("Memcpy DtoD", "forward", "mlp/up", SliceKind::Memcpy), "copies");
     EXPECT_EQ(kind("at::native::vectorized_elementwise_kernel", "forward", "mlp/up", SliceKind::Kernel), "pointwise");

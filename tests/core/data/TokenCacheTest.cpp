@@ -116,6 +116,18 @@ TEST_F(TokenCache, StopsWhenCancelledAndLeavesNothing) {
     EXPECT_TRUE(std::filesystem::is_empty(m_folder.path()));
 }
 
+// What was made by then is whole, and the next one finds it.
+TEST_F(TokenCache, IsNotWaitedForWhereNobodyWantsItsTokensAnyMore) {
+    std::atomic<bool> cancelled{false};
+    const auto tokens = cachedTokens(
+        m_text, "the text", *m_bytes, m_folder.path(), [&](const std::string& what, double) { cancelled = what.starts_with("Tokenised"); },
+        cancelled);
+    ASSERT_FALSE(tokens.ok());
+    EXPECT_EQ(tokens.error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(testing::idsOf(*open(m_text, *m_bytes, m_folder.path()).row), bytesOf(m_text));
+    EXPECT_THAT(m_said, HasSubstr("come from the cache"));
+}
+
 TEST_F(TokenCache, TokenisesALongTextInPiecesWithoutAJoint) {
     std::string text;
     while (text.size() < 20'000'000) text += m_text;

@@ -97,6 +97,20 @@ TEST(TokenFile, FindsEveryCutAndEveryAddedByte) {
     }
 }
 
+TEST(TokenFile, IsReadNoLongerThanSomebodyWantsIt) {
+    const testing::TemporaryFolder folder;
+    writeFile(folder.path("t.bin"), keyWith(256), someIds(100, 256));
+    std::vector<double> shares;
+    const auto unwanted = openTokenFile(folder.path("t.bin"), keyWith(256), [&](double share) {
+        shares.push_back(share);
+        return false;
+    });
+    ASSERT_FALSE(unwanted.ok());
+    EXPECT_EQ(unwanted.error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(shares, std::vector<double>{0});
+    EXPECT_TRUE(openTokenFile(folder.path("t.bin"), keyWith(256), [](double) { return true; }).ok());
+}
+
 TEST(TokenFile, AMissingOneIsNotFound) {
     const testing::TemporaryFolder folder;
     EXPECT_EQ(openTokenFile(folder.path("none.bin"), keyWith(256)).error().code, ErrorCode::NotFound);

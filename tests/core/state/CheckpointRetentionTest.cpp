@@ -56,6 +56,11 @@ TEST(CheckpointRetention, PlansWhatWillBeWrittenAndKept) {
     EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 3, false).kept, 3);
     EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 3, true).kept, 4);
     EXPECT_EQ(planCheckpoints(0, 1000, 500, true, 3, true).kept, 2);
+    EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 3, false).atOnce, 4) << "the oldest goes when the newest is there";
+    EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 3, true).atOnce, 5);
+    EXPECT_EQ(planCheckpoints(0, 1000, 500, true, 3, true).atOnce, 2) << "none of them ever goes";
+    EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 0, false).atOnce, 10);
+    EXPECT_EQ(planCheckpoints(0, 1000, 0, false, 3, true).atOnce, 0);
 }
 
 class RetentionOfARun : public ::testing::Test {

@@ -288,6 +288,31 @@ TEST(WorkerGroup, WhyTheyCannotTrainTogetherIsSaidHoweverShortThePatience) {
     std::filesystem::remove(file);
 }
 
+TEST(WorkerGroup, SeveralInterfacesWithCommasBetweenThemAreTakenAsPyTorchTakesThem) {
+    const std::string file = freshFile();
+    expectAllAgree(run(2, "GLOO_SOCKET_IFNAME=lo,lo STEPSCOPE_WORKERS_FILE=" + file, "all"), "0;xxx1;");
+    std::filesystem::remove(file);
+}
+
+// The other one would wait for it for as long as its patience lasts.
+TEST(WorkerGroup, ANetworkInterfaceThatOneHasNotIsNamedByAllAtOnce) {
+    const std::string file = freshFile();
+    const int port = test::freePort();
+    const auto held = StoreFile::hold(file);  // so that none is too late
+    ASSERT_TRUE(held) << held.error().sentence;
+    for (const std::string& store : {"STEPSCOPE_WORKERS_FILE=" + file, fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port)}) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto ended = runEach({"RANK=0 WORLD_SIZE=2 " + store, "RANK=1 WORLD_SIZE=2 GLOO_SOCKET_IFNAME=nowhere " + store}, "all 40");
+        for (const Ended& one : ended) {
+            EXPECT_EQ(one.exit, 3) << store;
+            EXPECT_THAT(one.said, testing::MatchesRegex("Worker 1 of 2 on .*: GLOO_SOCKET_IFNAME names the network interface \"nowhere\", .*\n"))
+                << store;
+        }
+        EXPECT_LT(since(begin).count(), 20) << store;
+    }
+    std::filesystem::remove(file);
+}
+
 // One of them has died, and what they said to each other is there still.
 TEST(WorkerGroup, ThoseWhoAreStartedAnewClaimTheirRanksAnew) {
     const std::string file = freshFile(), store = "STEPSCOPE_WORKERS_FILE=" + file;

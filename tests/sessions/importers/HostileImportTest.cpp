@@ -7,10 +7,12 @@
 #include <zlib.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "core/analysis/captures/DeviceSummary.h"
 #include "core/analysis/captures/KernelSummary.h"
 #include "core/base/KeyedHash.h"
 #include "sessions/SessionStore.h"
@@ -221,6 +223,45 @@ TEST_F(HostileImport, AGraphThatIsOneWorkIsAWorkOfItsStreamAndSaidToBeOne) {
     for (const auto& slice : slices(done.session))
         if (slice.name == "CUDA graph 3") busy += slice.slice.duration;
     EXPECT_EQ(busy, 200);
+}
+
+// Process 7 and process 9: both number their calls from 1, and call the GPU that they see the first.
+TEST_F(HostileImport, ProcessesOfOneReportThatCountAlikeAreWorkersOfTheirOwn) {
+    const auto done =
+        good(nsight({"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)",
+                     "INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel'), (2, 'early'), (3, 'late')", kCalls,
+                     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (100, 110, 7 * 16777216 + 70, 1, 1),"
+                     " (500, 510, 9 * 16777216 + 90, 1, 1)",
+                     "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, shortName, globalPid)",
+                     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (120, 520, 0, 1, 7, 1, 2, 7 * 16777216),"
+                     " (600, 630, 0, 1, 7, 1, 3, 9 * 16777216)"}));
+    ASSERT_EQ(done.notes.size(), 1U);
+    EXPECT_THAT(done.notes[0], testing::HasSubstr("2 processes"));
+    std::map<std::int64_t, DeviceSummary> workers;
+    for (const auto& one : slices(done.session)) {
+        if (one.thread.device >= 0) {
+            EXPECT_EQ(one.thread.process, 0) << one.name;
+        }
+    }
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(forEachSliceBlock(**reader, done.session, [&](const SliceBlock& block) -> Status {
+        workers[block.thread.rank].add(block);
+        return {};
+    }));
+    std::vector<std::int64_t> delays, busy;
+    for (const auto& [rank, worker] : workers) {
+        for (const auto& one : worker.launches()) delays.push_back(one.total.ns);
+        for (const auto& one : worker.devices()) busy.push_back(one.busy.ns);
+    }
+    EXPECT_THAT(delays, testing::ElementsAre(20, 100)) << "each from its own process's call";
+    EXPECT_THAT(busy, testing::ElementsAre(400, 30)) << "two GPUs, though both are called 0";
+    std::set<std::string> begins, ends;
+    for (const auto& row : exported(done.session)) {
+        if (row["ph"] == "s") begins.insert(row["id"].dump());
+        if (row["ph"] == "f") ends.insert(row["id"].dump());
+    }
+    EXPECT_EQ(begins.size(), 2U) << "an arrow each";
+    EXPECT_EQ(begins, ends);
 }
 
 TEST_F(HostileImport, NegativeThreadsStayNumbersAndTextsTexts) {

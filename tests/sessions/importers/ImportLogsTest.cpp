@@ -40,11 +40,21 @@ std::string tfRecord(const std::string& data) {
     return size + raw(masked(size)) + data + raw(masked(data));
 }
 
-std::string scalarEvent(double wall, int step, const std::string& tag, float value) {
-    const std::string inner = "\x0a" + std::string(1, static_cast<char>(tag.size())) + tag + "\x15" + raw(value);
+std::string scalarEvent(double wall, int step, const std::string& tag, const std::string& value) {
+    const std::string inner = "\x0a" + std::string(1, static_cast<char>(tag.size())) + tag + value;
     const std::string summary = "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner;
     return tfRecord("\x09" + raw(wall) + "\x10" + std::string(1, static_cast<char>(step)) + "\x2a" +
                     std::string(1, static_cast<char>(summary.size())) + summary);
+}
+
+std::string scalarEvent(double wall, int step, const std::string& tag, float value) {
+    return scalarEvent(wall, step, tag, "\x15" + raw(value));
+}
+
+// As SummaryWriter's new_style has it: a tensor of this type, of whose fields one holds the number.
+std::string tensorValue(char type, char field, const std::string& number) {
+    const std::string tensor = std::string("\x08") + type + field + static_cast<char>(number.size()) + number;
+    return "\x42" + std::string(1, static_cast<char>(tensor.size())) + tensor;
 }
 
 struct ImportLogs : testing::Test {
@@ -56,6 +66,21 @@ struct ImportLogs : testing::Test {
         return importFiles({.database = path, .files = {folder.file(name)}, .name = {}, .progress = {}});
     }
 };
+
+TEST_F(ImportLogs, ScalarsOfTensorBoardThatAreTensorsOfAFloatOrADoubleAreScalars) {
+    const auto done = run("events.out.tfevents.1700000001.host", tfRecord("\x09" + raw(1.7e9) + "\x1a\x0d" + "brain.Event:2") +
+                                                                     scalarEvent(1.7e9, 1, "train/loss", tensorValue(1, 0x2a, raw(4.5F))) +
+                                                                     scalarEvent(1.7e9 + 1, 2, "train/loss", tensorValue(2, 0x32, raw(1.0 / 3))) +
+                                                                     scalarEvent(1.7e9 + 2, 3, "train/loss", tensorValue(3, 0x3a, "\x07")));
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(done->skipped, 1) << "of whole numbers there is no loss";
+    std::vector<double> losses;
+    for (const auto& event : storedEvents(path, done->session))
+        if (const auto* step = std::get_if<StepDone>(&event)) losses.push_back(step->loss);
+    ASSERT_EQ(losses.size(), 2U);
+    EXPECT_EQ(losses[0], 4.5);
+    EXPECT_EQ(losses[1], 1.0 / 3) << "to its last digit";
+}
 
 TEST_F(ImportLogs, LossesOfTensorBoardAreStepsAndTheRestSamples) {
     const std::string version = tfRecord("\x09" + raw(1.7e9) + "\x1a\x0d" + "brain.Event:2");

@@ -22,8 +22,8 @@ namespace {
 
 using importing::ImportStore;
 
-Chunk storedBlock(std::int64_t begin, std::int64_t count = 10) {
-    SliceBlock block{.thread = {.process = 1, .thread = 2, .name = "t", .lane = 3}, .strings = {"", "aten::mm"}};
+Chunk storedBlock(std::int64_t begin, std::int64_t count = 10, std::int64_t lane = 3) {
+    SliceBlock block{.thread = {.process = 1, .thread = 2, .name = "t", .lane = lane}, .strings = {"", "aten::mm"}};
     for (std::int64_t i = 0; i < count; ++i) block.slices.push_back({.start = begin + i * 10, .duration = 5, .name = 1});
     return encodeSlices(block);
 }
@@ -59,6 +59,21 @@ TEST_F(ImportStoreOf, ASessionIsShownWithItsBlocksOnceItIsFinishedAndNotBefore) 
     EXPECT_THAT(shown(), testing::ElementsAre(store->session()));
     EXPECT_EQ(asked("SELECT sum(records) FROM chunk_lanes WHERE kind = 'slices/2'"), 400);
     EXPECT_GT(asked("SELECT sum(chunks) FROM chunk_lanes WHERE kind != 'slices/2'"), 0) << "the level of detail that the timeline draws";
+}
+
+// Held until the end, it would take megabytes for each of the threads and streams of a trace, of which there may be thousands.
+TEST_F(ImportStoreOf, TheLevelOfDetailOfALaneIsStoredBeforeTheNextLaneComes) {
+    auto store = opened();
+    ASSERT_TRUE(store);
+    for (std::int64_t lane = 1; lane <= 50; ++lane)
+        for (std::int64_t i = 0; i < 2; ++i) EXPECT_TRUE(store->add([i, lane] { return storedBlock(i * 1000, 10, lane); }));
+    ASSERT_TRUE(store->finish());
+    const std::string pairs =
+        "SELECT count(*) FROM chunk_lanes AS detail JOIN chunks AS told ON told.lane = detail.id "
+        "JOIN chunk_lanes AS later ON later.lane = detail.lane + 2 AND later.kind = 'slices/2' JOIN chunks AS block ON block.lane = later.id "
+        "WHERE detail.kind = 'lod/1'";
+    EXPECT_EQ(asked(pairs), 48 * 2);
+    EXPECT_EQ(asked(pairs + " AND told.id > block.id"), 0);
 }
 
 TEST_F(ImportStoreOf, WithoutAnEndNothingIsLeft) {

@@ -49,6 +49,28 @@ TEST_F(QuerySources, ZeroIsANumberWhereUnknownHasAnother) {
     EXPECT_EQ(text("SELECT number, slice.step FROM step JOIN slice ON kind = 'step'"), "0|0\n");
 }
 
+// A capture ends with the first worker's last step; another worker, or a GPU, may still be at it.
+TEST_F(QuerySources, WhatIsDoneLateOfACapturedStepIsOfThatCapture) {
+    const auto capture = [](std::int64_t first, std::int64_t last, std::int64_t at) {
+        CaptureDone done;
+        done.step = last;
+        done.at = {at};
+        done.firstStep = first;
+        done.steps = last - first + 1;
+        return done;
+    };
+    SliceBlock host{.thread = {.thread = 2}, .strings = {"", "first", "second", "of no step"}},
+        other{.thread = {.thread = 3, .lane = 9, .rank = 1}, .strings = {"", "late", "next", "last"}};
+    host.slices = {{.start = 900, .duration = 50, .name = 1, .step = 5},
+                   {.start = 1010, .duration = 5, .name = 3},
+                   {.start = 1900, .duration = 50, .name = 2, .step = 7}};
+    other.slices = {{.start = 1020, .duration = 40, .name = 1, .step = 5},
+                    {.start = 1100, .duration = 40, .name = 2, .step = 6},
+                    {.start = 2050, .duration = 10, .name = 3, .step = 7}};
+    record({encodeSlices(host), encodeSlices(other)}, {capture(4, 5, 1000), capture(6, 7, 2000)});
+    EXPECT_EQ(text("SELECT name, capture FROM op ORDER BY start_ns"), "first|1\nof no step|2\nlate|1\nnext|2\nsecond|2\nlast|2\n");
+}
+
 TEST_F(QuerySources, EachViewHasItsKindsAndSliceHasAll) {
     SliceBlock host{.thread = {.thread = 2}, .strings = {"", "x"}};
     for (int kind = 0; kind < kSliceKinds; ++kind)

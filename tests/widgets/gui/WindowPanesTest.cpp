@@ -44,8 +44,8 @@ protected:
     bool filled() {
         return QTest::qWaitFor([&] { return panes().view().panes != nullptr; }, 8000);
     }
-    // A GPU with two streams; the host launches late now and then.
-    QString gpuTrace(const QString& name = "gpu") {
+    // A GPU with two streams; the host launches late now and then. waits: for the first of them, which the trace tells of, too.
+    QString gpuTrace(const QString& name = "gpu", bool waits = false) {
         QFile file(folder.filePath(name + ".pt.trace.json"));
         EXPECT_TRUE(file.open(QIODevice::WriteOnly));
         QStringList events;
@@ -61,6 +61,7 @@ protected:
         for (int step = 0; step < 4; ++step) {
             const double at = step * 2000.0;
             add("user_annotation", QString("ProfilerStep#%1").arg(step), 100, 100, at, 1990, "");
+            if (waits) add("cuda_sync", "Stream Sync", 0, 7, at + 100, 50, R"("device": 0, "stream": 7)");
             for (int i = 0; i < 12; ++i) {
                 const int number = step * 12 + i + 1;
                 const double start = at + 20 + i * 150;
@@ -236,6 +237,23 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     EXPECT_GT(area(*queue), 0);
     EXPECT_NEAR(area(*mean), area(*queue), 1e-6 * area(*queue));
     EXPECT_LT(mean->points.size(), queue->points.size());
+}
+
+TEST_F(WindowPanesTest, AStreamWhoseWaitsHaveALaneOfTheirOwnHasOneQueue) {
+    open();
+    place->import().import({gpuTrace("waits", true)});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !view().content().counters.empty(); }, 10'000));
+    const TimelineContent& content = view().content();
+    EXPECT_EQ(std::ranges::count_if(content.lanes.lanes, [](const TraceLane& lane) { return lane.thread.device == 0 && lane.thread.thread == 7; }),
+              2);
+    const auto queues = [](const std::vector<CounterSeries>& all) {
+        return std::ranges::count(all, QString("queue of stream 7 of GPU 0"), &CounterSeries::name);
+    };
+    EXPECT_EQ(queues(content.counters), 1);
+    TraceCounters folded;
+    ASSERT_TRUE(traceCounters(
+        options.database.toStdString(), content.session, content.lanes, [] { return true; }, folded, 0));
+    EXPECT_EQ(queues(folded.series), 1);
 }
 
 TEST_F(WindowPanesTest, FiguresOfOneSessionNeverStandBelowTheLanesOfAnother) {
