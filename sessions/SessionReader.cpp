@@ -210,6 +210,8 @@ private:
         found.lossLast = last.loss;
         found.validationLossLast = lastValidationLoss(*m_connection, session);
         if (!summarised) medians = rememberedMedians(session, last.step);
+        // No step takes no time: a log that was imported told none.
+        if (!(medians.durationNs > 0)) medians.durationNs = kUnknown;
         found.msPerStepMedian = medians.durationNs / 1e6;
         found.tokensPerSecond = medians.tokens / (medians.durationNs / 1e9);
         found.config = readConfig(session);

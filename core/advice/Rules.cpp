@@ -187,8 +187,8 @@ void idleMemory(const AdviceFacts& facts, Finding& into) {
 }
 
 void batchBelowKnee(const AdviceFacts& facts, Finding& into) {
-    // Two short timings beside other programs say more of those programs than of the batch.
-    if (!(facts.twiceTheBatchGain >= kBatchGain) || facts.othersPct >= kDisturbingOthersPct) return;
+    // Two short timings beside other programs, or on a host that takes time for others, say more of those than of the batch.
+    if (!(facts.twiceTheBatchGain >= kBatchGain) || facts.othersPct >= kDisturbingOthersPct || facts.stealPct >= kDisturbingStealPct) return;
     into.sentence = fmt::format("With twice the batch {} more tokens a second were trained.", format::percent(facts.twiceTheBatchGain - 1));
     into.evidence = {{"tokens per second with twice the batch", facts.twiceTheBatchGain, fmt::format("×{:.2f}", facts.twiceTheBatchGain)}};
     into.remedies = {twiceTheBatch(facts)};
@@ -297,7 +297,8 @@ const std::vector<Rule>& rules() {
         {"recomputes-with-room", "Keep activations", "activations recomputed, and memory below 50 %", recomputesWithRoom},
         {"idle-memory", "Try a larger batch", "memory below 50 % and products below 60 % of the peak, twice the batch not tried", idleMemory},
         {"batch-below-knee", "Use a larger batch",
-         "twice the batch trains at least 1.05 times as many tokens a second, and other programs take less than 10 %", batchBelowKnee},
+         "twice the batch trains at least 1.05 times as many tokens a second, other programs take less than 10 %, and the host less than 5 %",
+         batchBelowKnee},
         {"rate-too-high", "Lower the learning rate",
          "the loss of a run went up and down again at least 3 times by more than its noise, or from step to step", rateTooHigh},
         {"rate-too-low", "Raise the learning rate", "the loss of a run moved by less than 5 % in its first quarter", rateTooLow},

@@ -103,7 +103,7 @@ void addEvent(StoredRun& run, const Event& event) {
         run.tokens.push_back(before + static_cast<double>(step->tokens));
         run.losses.push_back(step->loss);
         if (std::isfinite(step->peakBytes)) run.peakBytes = std::isfinite(run.peakBytes) ? std::max(run.peakBytes, step->peakBytes) : step->peakBytes;
-        if (run.ms.size() <= kWarmUpSteps || step->disturbed || step->tokens <= 0) return;
+        if (run.ms.size() <= kWarmUpSteps || step->disturbed || step->tokens <= 0 || step->duration.ns <= 0) return;
         run.steadyMs.push_back(step->duration.milliseconds());
         run.steadyMsPerToken.push_back(step->duration.milliseconds() / static_cast<double>(step->tokens));
     } else if (const auto* sample = std::get_if<DeviceSample>(&event)) {
@@ -173,12 +173,17 @@ bool knowsTokens(const StoredRun& run) {
     return !run.tokens.empty() && run.tokens.back() > 0;
 }
 
+bool knowsTimes(const StoredRun& run) {
+    return std::ranges::any_of(run.ms, [](double ms) { return ms > 0; });
+}
+
 double lossAtTokens(const StoredRun& run, double tokens) {
     if (!knowsTokens(run)) return kUnknown;
     return lossUpTo(run, run.tokens, tokens);
 }
 
 double lossAtSeconds(const StoredRun& run, double seconds) {
+    if (!knowsTimes(run)) return kUnknown;
     return lossUpTo(run, run.seconds, seconds);
 }
 

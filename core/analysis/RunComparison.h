@@ -29,7 +29,8 @@ struct StoredRun {
     std::int64_t session = 0;
     std::shared_ptr<const SessionInfo> info;          // null: not known
     std::vector<double> ms, seconds, tokens, losses;  // by step: its time, its end since the beginning, tokens trained so far, loss (may be unknown)
-    std::vector<double> steadyMs, steadyMsPerToken;   // of steps that tell its speed: not the first 3, none that something else disturbed
+    // Of steps that tell its speed: not the first 3, none that something else disturbed, and none of which a log says no time.
+    std::vector<double> steadyMs, steadyMsPerToken;
     std::vector<double> othersPct, stealPct, throttledPct, gpuClockMhz, cpuClockMhz;
     double peakBytes = kUnknown, validationLoss = kUnknown;
     std::int64_t flips = 0;
@@ -52,6 +53,8 @@ std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs);
 
 // Whether it tells how many tokens it trained: what another program logged may not.
 bool knowsTokens(const StoredRun& run);
+// The same of how long any of its steps took: no step takes no time.
+bool knowsTimes(const StoredRun& run);
 // Mean of the last 20 known losses among the steps up to there; unknown where there are none, or the place is not known.
 double lossAtTokens(const StoredRun& run, double tokens);
 double lossAtSeconds(const StoredRun& run, double seconds);

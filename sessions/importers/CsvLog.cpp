@@ -83,7 +83,9 @@ public:
     Status finish() {
         if (auto done = m_scan.finish(); !done) return done;
         if (m_columns == 0) return m_scan.wrongAt(1, 0, "is not there: the file holds no row of names; put one before its numbers");
-        if (!m_anyTime) m_notes.push_back(fmt::format("\"{}\" holds no times: its steps are put one millisecond apart.", m_path));
+        if (!m_anyTime)
+            m_notes.push_back(
+                fmt::format("\"{}\" holds no times: how long a step took is not known, and its steps are put one millisecond apart.", m_path));
         for (const auto& [what, count] : m_leftOut)
             m_notes.push_back(
                 fmt::format("\"{}\": {} left out {}.", m_path, count == 1 ? "one column was" : fmt::format("{} columns were", count), what));
@@ -265,7 +267,8 @@ private:
         if (m_steps.count() >= kMostScalarSteps)
             return m_scan.wrongAt(row.line, row.byte, fmt::format("is behind more than {} steps; import a part of it", kMostScalarSteps));
         // A validation comes behind its step, which keeps its own time.
-        ScalarSteps::Step& of = isValidation ? m_steps.validated(step, at) : m_steps.at(step, at);
+        // Before the file has told a first time its steps have places in time, and no times.
+        ScalarSteps::Step& of = isValidation ? m_steps.validated(step, at) : m_steps.at(step, at, m_anyTime);
         double& place = isRate ? of.tokensPerSecond : word == "step/ms" ? of.milliseconds : isOwn ? of.tokens : *scalarPlaceOf(of, metric);
         if (!std::isnan(place)) m_trace.tell("values of a step that was told again: the last one counts");
         place = number;

@@ -194,7 +194,8 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
             case FileKind::LlmcLog:
                 read = importing::readLlmcLog(path, trace, scalars, go);
                 if (i == 0 || kinds[i - 1] != FileKind::LlmcLog)
-                    summary.notes.emplace_back("A log of llm.c holds no times: its steps are put one millisecond apart.");
+                    summary.notes.emplace_back(
+                        "A log of llm.c holds no times: how long a step took is not known, and its steps are put one millisecond apart.");
                 break;
             case FileKind::Csv:
                 read = importing::readCsvLog(path, trace, scalars, summary.notes, go);

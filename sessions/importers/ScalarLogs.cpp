@@ -149,9 +149,14 @@ double* scalarPlaceOf(ScalarSteps::Step& step, const std::string& tag) {
     return nullptr;
 }
 
-ScalarSteps::Step& ScalarSteps::at(std::int64_t step, std::int64_t atNs) {
+ScalarSteps::Step& ScalarSteps::at(std::int64_t step, std::int64_t atNs, bool told) {
     Step& found = m_steps[step];
-    found.at = std::max(found.at, atNs);
+    // A time that one log tells stands, whatever place another one without times has given the step.
+    if (told && !found.told)
+        found.at = atNs;
+    else if (told == found.told)
+        found.at = std::max(found.at, atNs);
+    found.told = found.told || told;
     return found;
 }
 
@@ -171,11 +176,11 @@ std::int64_t ScalarSteps::firstNs() const {
 std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
     std::vector<Event> all;
     std::int64_t before = 0, beforeAt = 0;
-    bool any = false;
+    bool timed = false;  // of the step before its time is told
     for (const auto& [number, step] : m_steps) {
         const TimeNs at{step.at - origin};
         if (std::isfinite(step.loss)) {
-            std::int64_t took = any && step.at > beforeAt ? (step.at - beforeAt) / std::max<std::int64_t>(1, number - before) : 0;
+            std::int64_t took = timed && step.told && step.at > beforeAt ? (step.at - beforeAt) / std::max<std::int64_t>(1, number - before) : 0;
             if (std::isfinite(step.milliseconds)) took = std::llround(step.milliseconds * 1e6);
             StepDone done{.step = number,
                           .at = at,
@@ -188,7 +193,7 @@ std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
             all.emplace_back(done);
             before = number;
             beforeAt = step.at;
-            any = true;
+            timed = step.told;
         }
         if (std::isfinite(step.validation))
             all.emplace_back(ValidationDone{
@@ -252,7 +257,7 @@ Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder
             const auto step = static_cast<std::int64_t>(*number);
             if (steps.count() >= kMostScalarSteps) return wrongAt(path, "a log of llm.c", at, "more than 2000000 steps end");
             const std::int64_t when = step * kStepApart;
-            auto& one = steps.at(step, when);
+            auto& one = steps.at(step, when, /*told=*/false);
             const auto take = [&](const char* word, double& into) {
                 const auto value = behind(line, word);
                 if (value && std::isfinite(*value)) into = *value;

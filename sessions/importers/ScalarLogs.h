@@ -21,8 +21,10 @@ public:
         double loss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown, validation = kUnknown;
         double milliseconds = kUnknown, tokens = kUnknown, tokensPerSecond = kUnknown;  // of the step, where its log says so
         std::int64_t validatedAt = -1;                                                  // where that is not `at`
+        bool told = false;                                                              // `at` is a time of its log
     };
-    Step& at(std::int64_t step, std::int64_t atNs);
+    // told: not of a log without times, whose steps are given places in time that say nothing of how long they took.
+    Step& at(std::int64_t step, std::int64_t atNs, bool told = true);
     Step& validated(std::int64_t step, std::int64_t atNs);
     void beginsAt(std::int64_t ns) { m_begin = ns; }  // of the log's clock, where that is known
     bool empty() const { return m_steps.empty(); }
@@ -30,7 +32,7 @@ public:
     std::int64_t firstNs() const;
     std::optional<std::int64_t> begin() const { return m_begin; }
     // In order, times from `origin` on. A step of which no log says how long it took, took the time since the one before, divided by the steps
-    // between.
+    // between; where a log has no times either, 0: nobody knows.
     std::vector<Event> events(std::int64_t origin) const;
 
 private:

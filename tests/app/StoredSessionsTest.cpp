@@ -163,5 +163,20 @@ TEST_F(StoredSessions, OneThatAnotherProgramLoggedIsComparedWithoutARowForEachSe
     EXPECT_THAT(text.out, testing::Not(testing::HasSubstr("loss after 0 tokens")));
 }
 
+TEST_F(StoredSessions, OfALogWithoutTimesNeitherCompareNorShowTellsHowFastItWas) {
+    train();
+    const std::string log = write("theirs.csv", "step,loss,tokens_per_sec\n0,4.5,9000\n1,4.4,9000\n2,4.3,9000\n3,4.2,9000\n4,4.1,9000\n5,4.0,9000\n");
+    const Finished imported = cli({"import", log, "--db", database()});
+    ASSERT_EQ(imported.exitCode, 0) << imported.err;
+    const Json all = Json::parse(cli({"compare", "1", "2", "--json", "--db", database()}).out);
+    EXPECT_TRUE(all["sessions"][0]["loss_at_equal_time"].is_number()) << "session 2 has no times that could end before it";
+    for (const char* key : {"ms_per_step_median", "tokens_per_s", "loss_at_equal_time"}) EXPECT_TRUE(all["sessions"][1][key].is_null()) << key;
+    EXPECT_TRUE(all["ratio_of_medians"].is_null());
+    const Json shown = Json::parse(cli({"sessions", "show", "2", "--json", "--db", database()}).out);
+    EXPECT_TRUE(shown["summary"]["ms_per_step_median"].is_null()) << shown["summary"].dump();
+    EXPECT_TRUE(shown["summary"]["tokens_per_s"].is_null()) << shown["summary"].dump();
+    EXPECT_THAT(cli({"sessions", "show", "2", "--db", database()}).out, testing::Not(testing::HasSubstr("1.00\u202Fms")));
+}
+
 }  // namespace
 }  // namespace stepscope::test

@@ -83,6 +83,7 @@ public:
 
 Q_SIGNALS:
     void overlayCloseWanted();
+    void overlayHidingChanged();                       // a run, or a line of several, was hidden or is shown again
     void flipMeasureRequested(int flip);               // its place in RunHistory::flips()
     void cursorStepChanged(qint64 step);               // -1 = the mouse left
     void said(const QString& sentence, bool isError);  // what came of a copy or a file

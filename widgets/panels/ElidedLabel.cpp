@@ -4,6 +4,9 @@
 #include <QPainter>
 #include <QTextLayout>
 #include <QToolTip>
+#include <utility>
+
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
@@ -23,6 +26,18 @@ void ElidedLabel::setLines(int lines) {
     m_lines = lines;
     updateGeometry();
     update();
+}
+
+void ElidedLabel::setTints(std::vector<Tint> tints) {
+    m_tints = std::move(tints);
+    update();
+}
+
+QColor ElidedLabel::inkAt(qsizetype character) const {
+    if (isEnabled())
+        for (const Tint& tint : m_tints)
+            if (character >= tint.from && character < tint.from + tint.length) return seriesColour(tint.role, isDark(palette()));
+    return palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, QPalette::WindowText);
 }
 
 QSize ElidedLabel::sizeHint() const {
@@ -68,16 +83,34 @@ bool ElidedLabel::isElided() const {
 
 void ElidedLabel::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, QPalette::WindowText));
     bool elided = false;
     QRect line = contentsRect();
     const QStringList lines = laidOut(&elided);
     const int height = fontMetrics().lineSpacing();
     // One line stands in the middle; several begin at the top.
     if (m_lines > 1) line.setHeight(height);
+    qsizetype from = 0;  // of the text: a line begins where the one before ended
     for (const QString& each : lines) {
-        painter.drawText(line, static_cast<int>(alignment() & Qt::AlignHorizontal_Mask) | Qt::AlignVCenter, each);
+        drawLine(painter, line, each, from);
         line.translate(0, height);
+        from += each.size();
+    }
+}
+
+void ElidedLabel::drawLine(QPainter& painter, const QRect& place, const QString& line, qsizetype from) const {
+    if (m_tints.empty()) {
+        painter.setPen(inkAt(0));
+        painter.drawText(place, static_cast<int>(alignment() & Qt::AlignHorizontal_Mask) | Qt::AlignVCenter, line);
+        return;
+    }
+    for (qsizetype at = 0; at < line.size();) {
+        const QColor ink = inkAt(from + at);
+        qsizetype end = at + 1;
+        while (end < line.size() && inkAt(from + end) == ink) ++end;
+        painter.setPen(ink);
+        painter.drawText(place.adjusted(fontMetrics().horizontalAdvance(line.left(at)), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                         line.mid(at, end - at));
+        at = end;
     }
 }
 

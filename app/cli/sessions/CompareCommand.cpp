@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "app/cli/Commands.h"
@@ -25,7 +24,7 @@ constexpr std::size_t kMost = 20;
 struct Compared {
     std::vector<StoredRun> runs;
     std::vector<DifferingKeys> keys;
-    double commonTokens = kUnknown, commonSeconds = kUnknown;  // that each of them has trained; tokens: each that tells of them
+    double commonTokens = kUnknown, commonSeconds = kUnknown;  // that each of them that tells of it has trained
     // Of two.
     double ratio = kUnknown;  // median time per token of the first / of the second
     std::optional<Comparability> comparability;
@@ -93,10 +92,9 @@ Result<Compared> compare(const std::string& database, const std::vector<std::str
         compared.runs.push_back(std::move(*run));
     }
     compared.keys = differingKeys(compared.runs);
-    compared.commonSeconds = std::numeric_limits<double>::infinity();
     for (const StoredRun& run : compared.runs) {
         if (knowsTokens(run)) compared.commonTokens = std::fmin(compared.commonTokens, run.tokens.back());
-        compared.commonSeconds = std::min(compared.commonSeconds, run.seconds.back());
+        if (knowsTimes(run)) compared.commonSeconds = std::fmin(compared.commonSeconds, run.seconds.back());
     }
     if (compared.runs.size() == 2) lookAtTwo(compared);
     return compared;
@@ -167,8 +165,9 @@ std::string asText(const Compared& compared) {
     if (std::isfinite(compared.commonTokens))
         add(fmt::format("loss after {} tokens", format::count(std::llround(compared.commonTokens))),
             [&](const StoredRun& run) { return format::significant(lossAtTokens(run, compared.commonTokens), 5); });
-    add(fmt::format("loss after {}", format::duration(TimeNs::fromSeconds(compared.commonSeconds))),
-        [&](const StoredRun& run) { return format::significant(lossAtSeconds(run, compared.commonSeconds), 5); });
+    if (std::isfinite(compared.commonSeconds))
+        add(fmt::format("loss after {}", format::duration(TimeNs::fromSeconds(compared.commonSeconds))),
+            [&](const StoredRun& run) { return format::significant(lossAtSeconds(run, compared.commonSeconds), 5); });
     std::string text = table.text();
     std::string unknown;
     for (const StoredRun& run : compared.runs)

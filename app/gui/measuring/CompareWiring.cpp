@@ -219,6 +219,7 @@ void CompareWiring::measure(ExperimentRequest request) {
     if (m_runs.busy() || m_runs.workbench() == nullptr) return;
     m_panels.notice.hide();
     m_live = viewOf(request);
+    m_live.whyNoEnergy = asText(m_runs.workbench()->machine().whyNoProcessorEnergy);
     m_live.earlier = {};
     m_began = QDateTime::currentMSecsSinceEpoch();
     m_feed.begin();

@@ -1,10 +1,13 @@
 #include "app/gui/measuring/MeasureWiring.h"
 
+#include <utility>
+
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
+#include "core/analysis/PairedVerdict.h"
 #include "core/analysis/flips/FlipContext.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 
@@ -26,13 +29,20 @@ MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWirin
         if (m_begun) m_history.add(sample);
     });
     connect(&stage.live(), &LiveFeed::started, this, &MeasureWiring::release);
-    // Whoever flips something else instead of answering has not agreed: the strip is of that flip from now on.
-    connect(&stage.live(), &LiveFeed::switchApplied, this, [this] {
+    connect(&stage.live(), &LiveFeed::switchApplied, this, [this](const SwitchApplied& flip) {
+        if (m_decided && flip.id == m_decided->asked.id && flip.to == m_decided->asked.to) settle(/*changed=*/true);
+        m_decided.reset();  // of another flip the strip is from now on
+        // Whoever flips something else instead of answering has not agreed.
         if (m_asked && !m_begun && m_mayAgree) release();
+    });
+    connect(&stage.live(), &LiveFeed::grew, this, [this] {
+        if (m_decided && m_stage.live().history()->rows() > m_decided->rows) settle(/*changed=*/false);
     });
     // The last event of a run: whatever of the measurement was still to come has come, or never will.
     connect(&stage.live(), &LiveFeed::stateChanged, this, [this](const StateChanged& change) {
-        if (ended(change.state)) release();
+        if (!ended(change.state)) return;
+        if (m_decided) settle(/*changed=*/false);
+        release();
     });
     connect(&stage, &Stage::switched, this, [this] {
         if (m_begun) show(measuredStrip(*m_asked, m_history));
@@ -53,6 +63,7 @@ void MeasureWiring::ask(const std::string& id, const Value& value, bool afterFli
 
 void MeasureWiring::send(bool lossMayMove) {
     m_mayAgree = false;
+    m_decided.reset();
     m_flips.hold(true);
     m_panels.flipStrip.reopen();
     show(askedStrip(*m_asked));
@@ -89,7 +100,15 @@ void MeasureWiring::take(const Event& event) {
     show(measuredStrip(*m_asked, m_history));
     if (!over) return;
     m_flips.learn(*m_asked, *judged, m_history.began()->delta);
+    const bool faster = judged->pairs > 0 && judged->outcome == toString(PairedOutcome::Faster);
+    Decided decided{*m_asked, m_stage.live().history()->rows()};
     release();
+    if (faster) m_decided = std::move(decided);
+}
+
+void MeasureWiring::settle(bool changed) {
+    const Measured asked = std::exchange(m_decided, std::nullopt)->asked;
+    show(measuredStrip(asked, m_history, changed));
 }
 
 void MeasureWiring::show(const FlipStripReading& reading) {
@@ -99,6 +118,7 @@ void MeasureWiring::show(const FlipStripReading& reading) {
 void MeasureWiring::release() {
     m_asked.reset();
     m_begun = m_mayAgree = false;
+    m_decided.reset();
     m_flips.hold(false);
 }
 

@@ -34,6 +34,8 @@ private:
     void take(const Event& event);
     void act();  // the strip's button
     void show(const FlipStripReading& reading);
+    // Of one whose other value was found faster: it is used from here on, or the old one stays.
+    void settle(bool changed);
     void release();
 
     Panels m_panels;
@@ -43,6 +45,11 @@ private:
     Stage& m_stage;
     std::optional<Measured> m_asked;  // until it is over or refused
     bool m_mayAgree = false, m_begun = false;
+    struct Decided {
+        Measured asked;
+        std::size_t rows = 0;  // of the run's history: with the next one it is known which value it goes on with
+    };
+    std::optional<Decided> m_decided;  // for the faster value, and not known yet whether the run goes on with it
     ExperimentHistory m_history;
     QElapsedTimer m_shown;  // at most once a second while steps are compared
 };

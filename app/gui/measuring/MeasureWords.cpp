@@ -112,7 +112,7 @@ FlipStripReading refusedStrip(const Measured& asked, const QString& why, bool ma
     return strip;
 }
 
-FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history) {
+FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history, std::optional<bool> changed) {
     FlipStripReading strip;
     strip.heading = headingOf(asked);
     const double delta = history.began() ? history.began()->delta : 0.01;
@@ -141,9 +141,11 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
         strip.note = QString("so far %1, %2%3%4").arg(said, pairs, left, more);
         return strip;
     }
-    const bool changed = newest->outcome == toString(PairedOutcome::Faster);
-    QStringList sentences{QString("%1, in %2%3; %4 %5.")
-                              .arg(said, pairs, left, shown(toString(changed ? asked.to : asked.from)), changed ? "is used from here on" : "stays")};
+    if (newest->outcome != toString(PairedOutcome::Faster)) changed = false;
+    QString kept;
+    if (changed)
+        kept = (*changed ? QString("; %1 is used from here on") : QString("; %1 stays")).arg(shown(toString(*changed ? asked.to : asked.from)));
+    QStringList sentences{QString("%1, in %2%3%4.").arg(said, pairs, left, kept)};
     for (const std::string& sentence : {newest->why, machineSentence(history.machineMeanwhile())})
         if (!sentence.empty()) sentences << shown(sentence);
     strip.note = sentences.join(' ');

@@ -2,6 +2,7 @@
 // switch's chip and card say of it. Pure functions.
 #pragma once
 #include <QString>
+#include <optional>
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/events/RunConfig.h"
@@ -23,8 +24,9 @@ struct Measured {
 // Sent, and not answered yet; or refused with this sentence. mayAgree: it would be measured if the person agreed that the loss may move.
 FlipStripReading askedStrip(const Measured& asked);
 FlipStripReading refusedStrip(const Measured& asked, const QString& why, bool mayAgree);
-// What the pairs of blocks say so far, or at the end. over: with the sentence of which value stays.
-FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history);
+// What the pairs of blocks say so far, or at the end, then with the sentence of which value stays. changed: the run has gone on with the other one,
+// or has not; until that is known nothing is said of it where the other one is faster, for it may break afterwards, or the run ends meanwhile.
+FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history, std::optional<bool> changed = {});
 
 // What was found when the two values of a flip were measured properly before, in the flip's direction, in front of the note: it is known when the
 // flip is made and does not change, so that it stands still while steps are counted.

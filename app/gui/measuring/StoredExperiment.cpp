@@ -9,6 +9,7 @@
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/experiments/ExperimentReports.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
 #include "sessions/Samples.h"
 #include "sessions/Slices.h"
@@ -16,6 +17,13 @@
 
 namespace stepscope {
 namespace {
+
+// Beside those that differ; a preset's name is no setting.
+int sameKeys(const RunConfig& a, const RunConfig& b) {
+    const auto ofA = listConfig(a), ofB = listConfig(b);
+    return static_cast<int>(
+        std::ranges::count_if(ofA, [&](const auto& setting) { return setting.first != "preset" && std::ranges::find(ofB, setting) != ofB.end(); }));
+}
 
 void nameSides(CompareView& view, const RunConfig& a, const RunConfig& b, bool same) {
     if (view.title.isEmpty()) view.title = asText(questionWords(a, b, same));
@@ -28,6 +36,7 @@ void nameSides(CompareView& view, const RunConfig& a, const RunConfig& b, bool s
     }
     view.settingsA = ofA.join(' ');
     view.settingsB = ofB.join(' ');
+    view.sameKeys = sameKeys(a, b);
 }
 
 // within: of a run or a ladder, which may go on or fail for reasons of its own.
@@ -146,6 +155,7 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session,
         const auto a = configFromJson(began->configA), b = configFromJson(began->configB);
         if (a && b) nameSides(view, *a, *b, began->same);
         view.canUse = b.ok();
+        if (const auto info = (*reader)->info(session); info && info->machine) view.whyNoEnergy = asText(info->machine->whyNoProcessorEnergy);
         const EarlierList earlier = earlierOf(database, began->question, session);
         view.earlier = earlier.rows;
         view.earlierCount = earlier.count;

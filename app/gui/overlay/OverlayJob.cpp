@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "app/gui/process/Application.h"
 #include "core/analysis/overlay/RunsOverlay.h"
@@ -15,6 +16,34 @@ constexpr int kWatchMs = 100;
 constexpr unsigned kMostThreads = 4;
 constexpr std::size_t kSketchPlaces = 800;     // steps of a sketch: about one for two pixels
 constexpr std::size_t kRowsInAll = 3'000'000;  // about 90 bytes each: twenty runs of 150 000 steps are kept step by step
+constexpr std::size_t kMostFacts = 100'000;    // of a kind and a run of several: any two may have to be compared
+
+// Of very long runs some of the values, evenly over all: their median hardly differs.
+void thin(std::vector<double>& values) {
+    const std::size_t every = (values.size() + kMostFacts - 1) / kMostFacts;
+    if (every <= 1) return;
+    std::vector<double> kept;
+    kept.reserve(values.size() / every + 1);
+    for (std::size_t at = 0; at < values.size(); at += every) kept.push_back(values[at]);
+    values = std::move(kept);
+}
+
+void thin(StoredRun& facts) {
+    for (auto* values :
+         {&facts.steadyMs, &facts.steadyMsPerToken, &facts.othersPct, &facts.stealPct, &facts.throttledPct, &facts.gpuClockMhz, &facts.cpuClockMhz})
+        thin(*values);
+}
+
+struct Compared {
+    QString sentence, more;
+};
+
+Compared comparedOf(const std::map<std::int64_t, StoredRun>& facts, std::int64_t a, std::int64_t b) {
+    const auto ofA = facts.find(a), ofB = facts.find(b);
+    if (ofA == facts.end() || ofB == facts.end()) return {};
+    return {QString::fromStdString(sentenceOf(comparabilityOf(ofA->second, ofB->second))),
+            QString::fromStdString(ratioSentence(ofA->second, ofB->second))};
+}
 
 }  // namespace
 
@@ -25,7 +54,7 @@ struct OverlayJob::State {
     std::vector<std::atomic<double>> shares;
     std::atomic<bool> stop = false;
     std::mutex mutex;
-    std::map<std::int64_t, StoredRun> facts;  // of two
+    std::map<std::int64_t, StoredRun> facts;
 
     explicit State(std::vector<std::int64_t> chosen) : sessions(std::move(chosen)), shares(sessions.size()) {}
     double share() const {
@@ -66,6 +95,18 @@ void OverlayJob::cancel() {
     m_watch.stop();
     if (m_state) m_state->stop = true;
     m_state.reset();
+    if (m_kept) release(std::exchange(m_kept, nullptr));
+}
+
+void OverlayJob::compare(std::int64_t a, std::int64_t b) {
+    if (!m_kept) return;
+    m_thread.post([this, kept = m_kept, a, b] {
+        const Compared said = comparedOf(kept->facts, a, b);
+        if (said.sentence.isEmpty()) return;
+        answer(this, [this, kept, a, b, said] {
+            if (m_kept == kept) Q_EMIT compared(a, b, said.sentence, said.more);
+        });
+    });
 }
 
 void OverlayJob::release(std::shared_ptr<void> held) {
@@ -98,7 +139,8 @@ void OverlayJob::work(const std::shared_ptr<State>& state) {
                 });
                 continue;
             }
-            if (state->sessions.size() == RunsOverlay::kFewest) {
+            if (state->sessions.size() > RunsOverlay::kFewest) thin(read->facts);
+            {
                 std::lock_guard lock(state->mutex);
                 state->facts.emplace(session, std::move(read->facts));
             }
@@ -112,17 +154,13 @@ void OverlayJob::work(const std::shared_ptr<State>& state) {
 }
 
 void OverlayJob::finish(const std::shared_ptr<State>& state) {
-    QString sentence, more;
-    if (!state->stop && state->sessions.size() == 2 && state->facts.size() == 2) {
-        const StoredRun &a = state->facts.at(state->sessions[0]), &b = state->facts.at(state->sessions[1]);
-        sentence = QString::fromStdString(sentenceOf(comparabilityOf(a, b)));
-        more = QString::fromStdString(ratioSentence(a, b));
-    }
-    answer(this, [this, state, sentence, more] {
+    Compared said;
+    if (!state->stop && state->sessions.size() == RunsOverlay::kFewest) said = comparedOf(state->facts, state->sessions[0], state->sessions[1]);
+    answer(this, [this, state, said] {
         if (m_state != state) return;
-        m_state.reset();
+        m_kept = std::exchange(m_state, nullptr);
         m_watch.stop();
-        Q_EMIT finished(sentence, more);
+        Q_EMIT finished(said.sentence, said.more);
     });
 }
 

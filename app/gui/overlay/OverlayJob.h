@@ -22,6 +22,8 @@ public:
     void begin(const std::vector<std::int64_t>& sessions);
     void cancel();
     bool busy() const { return m_state != nullptr; }
+    // What can be said of two that were read, beside each other: compared() brings it. Once all are read; of others nothing comes.
+    void compare(std::int64_t a, std::int64_t b);
     // Letting go of some hundred megabytes takes a while too.
     void release(std::shared_ptr<void> held);
 
@@ -31,6 +33,7 @@ Q_SIGNALS:
     void progressed(double share);  // of all of them, 0 to 1
     // All have been read or have failed. Of two that were read, what can be said of them beside each other; else empty.
     void finished(const QString& sentence, const QString& more);
+    void compared(qint64 a, qint64 b, const QString& sentence, const QString& more);
 
 private:
     struct State;
@@ -39,6 +42,7 @@ private:
 
     std::string m_database;
     std::shared_ptr<State> m_state;  // of the set being read; null: none
+    std::shared_ptr<State> m_kept;   // of the set that was read; its facts stay as they are
     QTimer m_watch;
     BackThread m_thread;  // last: joined first
 };

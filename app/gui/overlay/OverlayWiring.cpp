@@ -56,9 +56,16 @@ OverlayWiring::OverlayWiring(const Panels& panels, SessionsReader& reader, Stage
         refresh();
         OverlayPane& pane = m_panels.livePage.overlayPane();
         pane.setProgress(1);
-        const QString remark = QString::fromStdString(m_overlay->remark());
-        pane.setRemark(sentence.isEmpty() ? remark : sentence, sentence.isEmpty() ? QString() : (more + "\n" + remark).trimmed());
+        if (sentence.isEmpty()) return remark();
+        m_beside = {m_overlay->slots().front().session, m_overlay->slots().back().session};
+        pane.setRemark(sentence, (more + "\n" + QString::fromStdString(m_overlay->remark())).trimmed());
     });
+    connect(&m_job, &OverlayJob::compared, this, [this](qint64 a, qint64 b, const QString& sentence, const QString& more) {
+        if (!m_overlay || m_beside != std::pair<std::int64_t, std::int64_t>(a, b)) return;
+        m_panels.livePage.overlayPane().setRemark(QString("Sessions %1 and %2: %3").arg(a).arg(b).arg(sentence),
+                                                  (more + "\n" + QString::fromStdString(m_overlay->remark())).trimmed());
+    });
+    connect(&panels.livePage, &LivePage::overlayHidingChanged, this, &OverlayWiring::remark);
 }
 
 void OverlayWiring::open(const std::vector<std::int64_t>& sessions) {
@@ -71,6 +78,7 @@ void OverlayWiring::open(const std::vector<std::int64_t>& sessions) {
     if (!m_paneConnected) connectPane();
     m_panels.pages.setCurrentWidget(&m_panels.livePage);
     m_overlay = std::make_shared<RunsOverlay>(chosen);
+    m_beside = {};
     m_panels.livePage.setOverlay(m_overlay);
     colourDots();
     m_job.begin(chosen);
@@ -107,8 +115,24 @@ void OverlayWiring::leaveOut(std::int64_t session, const QString& sentence) {
     m_running.say(sentence, true);
     if (m_overlay->slots().empty()) return close();
     m_panels.livePage.overlayChanged();
-    m_panels.livePage.overlayPane().setRemark(QString::fromStdString(m_overlay->remark()));
+    remark();
     colourDots();
+}
+
+void OverlayWiring::remark() {
+    if (!m_overlay || m_job.busy()) return;  // when all are read it is said
+    std::vector<std::int64_t> of;
+    // Of two alone all is said whichever of them is looked at.
+    const bool two = m_overlay->slots().size() == RunsOverlay::kFewest;
+    for (const OverlaidSlot& slot : m_overlay->slots())
+        if (slot.run != nullptr && (two || !slot.hidden)) of.push_back(slot.session);
+    if (of.size() == RunsOverlay::kFewest) {
+        const std::pair<std::int64_t, std::int64_t> wanted(of[0], of[1]);
+        if (std::exchange(m_beside, wanted) != wanted) m_job.compare(of[0], of[1]);
+        return;
+    }
+    m_beside = {};
+    m_panels.livePage.overlayPane().setRemark(QString::fromStdString(m_overlay->remark()));
 }
 
 // Deleted here or by another program.

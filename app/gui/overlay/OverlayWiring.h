@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QTimer>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "app/gui/overlay/OverlayJob.h"
@@ -43,6 +44,8 @@ private:
     void leaveOut(std::int64_t session, const QString& sentence);
     void look(const std::vector<SessionRow>& rows);
     void colourDots();
+    // Of two that are shown, how far they can be compared; else what is to be said of all of them.
+    void remark();
 
     Panels m_panels;
     Stage& m_stage;
@@ -50,7 +53,8 @@ private:
     SessionsWiring& m_stored;
     std::shared_ptr<RunsOverlay> m_overlay;  // null: the charts show what they show otherwise
     bool m_paneConnected = false;
-    QTimer m_refresh;  // runs that come one after the other are drawn together: drawing takes the cores that read them
+    std::pair<std::int64_t, std::int64_t> m_beside;  // whose comparison is shown or on its way; 0, 0: nobody's
+    QTimer m_refresh;                                // runs that come one after the other are drawn together: drawing takes the cores that read them
     OverlayJob m_job;
 };
 

@@ -47,6 +47,11 @@ std::string sidesText(const ExperimentBegan& event) {
     return fmt::format("An experiment takes turns: A is {}, B is {}.", sides[0], sides[1]);
 }
 
+// Of two values of a switch that take turns within a run the trainer has told just before which they are.
+bool isToldByTrainer(const ExperimentBegan& event, const RunHistory* history) {
+    return history != nullptr && history->info() && history->info()->kind == SessionKind::Run && turnsOf(event.configA, event.configB).has_value();
+}
+
 Line stateLine(const StateChanged& event) {
     const std::string because = event.why.empty() ? "." : ": " + event.why;
     const std::string steps = format::count(event.step);
@@ -110,8 +115,8 @@ Line lineOf(const Event& event, const RunHistory* history) {
             [](const CaptureDone& e) {
                 return Line{LogLevel::Info, captureSentence(e), e.step, e.at};
             },
-            [](const ExperimentBegan& e) {
-                return Line{LogLevel::Info, sidesText(e), e.step, e.at};
+            [history](const ExperimentBegan& e) {
+                return isToldByTrainer(e, history) ? Line{} : Line{LogLevel::Info, sidesText(e), e.step, e.at};
             },
             [](const BlockDone&) { return Line{}; },
             [history](const ExperimentJudged& e) {

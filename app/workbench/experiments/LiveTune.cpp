@@ -309,6 +309,8 @@ LiveStudy::Outcome LiveTune::proof() {
             row.arithmetic = same ? study::kSame : study::kOther;
             row.why += same ? kSameArithmetic : kOtherArithmetic;
         }
+        if (const std::string beyond = beyondBound(row.peakBytes, m_request.memory); worth && !beyond.empty())
+            row.why += (row.why.empty() || row.why.ends_with(' ') ? "" : " ") + beyond;
     } else {
         row.state = outcome.state == RunState::Failed ? study::kFailed : study::kWaiting;
         row.why = outcome.state == RunState::Failed ? outcome.error.sentence
@@ -316,6 +318,12 @@ LiveStudy::Outcome LiveTune::proof() {
     }
     tell();
     return outcome;
+}
+
+std::string beyondBound(double peakBytes, const std::optional<Bytes>& bound) {
+    if (!bound || !(peakBytes > static_cast<double>(bound->count))) return {};
+    return fmt::format("Its tensors took {} at their most, above the {} that were allowed: less had been predicted.",
+                       format::bytes({static_cast<std::int64_t>(std::min(peakBytes, 9e18))}), format::bytes(*bound));
 }
 
 LiveStudy::Outcome LiveTune::study() {

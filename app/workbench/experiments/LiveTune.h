@@ -50,4 +50,8 @@ std::vector<RaceKnob> raceKnobs(const SwitchCatalogue& catalogue, const RunConfi
 // in which products are computed may be fewer (mixed precision), which is said beside what wins. sizes: so may batch size and context.
 std::string whyLearnsOtherwise(const RunPlan& plan, const RunPlan& present, bool sizes);
 
+// Who may race was foretold to be within the bound. What is said where tensors were measured to take more all the same; empty where they were not, or
+// nothing bounds them.
+std::string beyondBound(double peakBytes, const std::optional<Bytes>& bound);
+
 }  // namespace stepscope

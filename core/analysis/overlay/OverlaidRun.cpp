@@ -75,7 +75,7 @@ void OverlaidRunBuilder::add(const OverlaidStep& step) {
         m_lastLosses.push_back(step.loss);
     }
     ++m_run->figures.steps;
-    if (steps() > kWarmUpSteps && !step.disturbed && step.tokens > 0) {
+    if (steps() > kWarmUpSteps && !step.disturbed && step.tokens > 0 && ms > 0) {
         m_facts.steadyMs.push_back(ms);
         m_facts.steadyMsPerToken.push_back(ms / static_cast<double>(step.tokens));
     }
@@ -172,7 +172,7 @@ std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
 }
 
 double lossUpTo(const OverlaidRun& run, XAxis axis, double place) {
-    if (!std::isfinite(place) || (axis == XAxis::Tokens && !run.knowsTokens())) return kUnknown;
+    if (!std::isfinite(place) || !run.knows(axis)) return kUnknown;
     const auto& places = run.places(axis);
     const auto end = static_cast<std::size_t>(std::ranges::upper_bound(places, place) - places.begin());
     double sum = 0;

@@ -182,7 +182,7 @@ double RunsOverlay::common(XAxis axis) const {
     double common = kUnknown;
     for (const OverlaidSlot& slot : m_slots)
         if (slot.run != nullptr && slot.run->rows() > 0) {
-            if (axis == XAxis::Tokens && !slot.run->knowsTokens()) continue;
+            if (!slot.run->knows(axis)) continue;
             const double last = slot.run->places(axis).back();
             common = std::isfinite(common) ? std::min(common, last) : last;
         }

@@ -61,7 +61,7 @@ public:
     double first(XAxis axis) const;  // least and greatest place of a step that is read; 0 where there is none
     double last(XAxis axis) const;
     double stepLength(XAxis axis) const;  // mean, of the run with the shortest steps
-    // The last place that every run reaches, on tokens and on seconds; on tokens every one that tells of them. Unknown where none is read.
+    // The last place that every run reaches, on tokens and on seconds, of those that tell of them. Unknown where none does.
     double common(XAxis axis) const;
     // A sentence where all of it together says little; empty where nothing stands in the way.
     std::string remark() const;

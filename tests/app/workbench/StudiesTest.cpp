@@ -113,6 +113,16 @@ protected:
     Machine m_machine{.cpu = "A processor", .cores = 2, .stepscope = "0.9", .libtorch = "2.10.0"};
 };
 
+TEST(ASearch, SaysWhereWhatWonTookMoreMemoryThanWasAllowed) {
+    const Bytes bound{2'000'000'000};
+    EXPECT_EQ(beyondBound(2.1e9, bound),
+              "Its tensors took 2.10\u202FGB at their most, above the 2.00\u202FGB that were allowed: less had been predicted.");
+    EXPECT_EQ(beyondBound(2e9, bound), "");
+    EXPECT_EQ(beyondBound(kUnknown, bound), "") << "nobody measured it";
+    EXPECT_EQ(beyondBound(2.1e9, std::nullopt), "") << "nothing bounds it";
+    EXPECT_NE(beyondBound(1e300, bound), "");
+}
+
 TEST_F(StoredLadder, ThatGoesOnSaysOfEachRowThatItKeepsWhichSessionMeasuredIt) {
     const std::int64_t session = store();
     const auto request = resumedLadder(database(), session, m_machine);

@@ -260,6 +260,12 @@ TEST(Rules, DoNotJudgeABatchByTimingsBesideOtherPrograms) {
     facts.othersPct = 83;
     EXPECT_FALSE(spoken(facts).contains("batch-below-knee"));
     EXPECT_TRUE(spoken(facts).contains("noisy-machine"));
+    facts.othersPct = quiet().othersPct;
+    facts.stealPct = 4.9;
+    EXPECT_TRUE(spoken(facts).contains("batch-below-knee"));
+    facts.stealPct = 5;
+    EXPECT_FALSE(spoken(facts).contains("batch-below-knee")) << "nor while the host takes time for others";
+    EXPECT_TRUE(spoken(facts).contains("noisy-machine"));
 }
 
 TEST(Rules, SayNothingOfWhatNobodyMeasured) {

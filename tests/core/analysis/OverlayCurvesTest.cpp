@@ -202,6 +202,10 @@ TEST(OverlayCurves, OfALogThatTellsNoTokensOrTimesNoneIsDrawn) {
     }
     EXPECT_TRUE(std::isnan(lossUpTo(*noTokens, XAxis::Tokens, 0))) << "nobody knows after how many tokens";
     EXPECT_EQ(lossUpTo(*noTokens, XAxis::WallTime, 3), 3.0);
+    EXPECT_TRUE(std::isnan(lossUpTo(*noTimes, XAxis::WallTime, 3))) << "nor after how long";
+    EXPECT_EQ(lossUpTo(*noTimes, XAxis::Tokens, 6'000), 3.0);
+    EXPECT_TRUE(std::isnan(noTimes->figures.msMedian));
+    EXPECT_TRUE(std::isnan(noTimes->figures.tokensPerSecond));
     EXPECT_TRUE(std::isnan(lossUpTo(*noTimes, XAxis::Tokens, kUnknown)));
 }
 
@@ -240,6 +244,7 @@ TEST(OverlayCurves, LossesUpToAPlaceAreThoseOfTheCommandCompare) {
     for (std::size_t row = 0; row < run->rows(); ++row) {
         stored.tokens.push_back(run->tokens[row]);
         stored.seconds.push_back(run->seconds[row]);
+        stored.ms.push_back(run->ms[row]);
         stored.losses.push_back(run->loss.low[row]);
     }
     for (const double tokens : {50.0, 1'000.0, 12'345.0, 1e9}) {

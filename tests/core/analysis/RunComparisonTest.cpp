@@ -101,6 +101,19 @@ TEST(RunComparison, OfALogWithoutTokensNoLossIsOneAfterSoManyOfThem) {
     EXPECT_TRUE(std::isnan(lossAtTokens(runOf(), kUnknown)));
 }
 
+TEST(RunComparison, OfALogWithoutTimesNobodyKnowsItsSpeedNorTheLossAfterSoManySeconds) {
+    Made made;
+    made.ms = 0;
+    const StoredRun run = runOf(made);
+    EXPECT_FALSE(knowsTimes(run));
+    EXPECT_THAT(run.steadyMs, testing::IsEmpty());
+    EXPECT_THAT(run.steadyMsPerToken, testing::IsEmpty());
+    EXPECT_TRUE(std::isnan(lossAtSeconds(run, 1.0)));
+    EXPECT_TRUE(ratioSentence(run, runOf()).empty());
+    EXPECT_THAT(comparabilityOf(run, runOf()).reasons, Contains(HasSubstr("only 0 steps of one of them tell its speed")));
+    EXPECT_TRUE(knowsTimes(runOf()));
+}
+
 TEST(RunComparison, UnknownLossesAreNotInTheMean) {
     StoredRun run = runOf({.steps = 5});
     run.losses[4] = kUnknown;

@@ -25,14 +25,16 @@ std::shared_ptr<const OverlaidRun> overlaidOf(std::int64_t session, std::int64_t
 }
 
 // As an imported log is stored: steps with losses and times, nothing of settings, machine and tokens.
-std::shared_ptr<const OverlaidRun> foreignRun(std::int64_t session) {
+// ms: of a step, 0 where the log has no times.
+std::shared_ptr<const OverlaidRun> foreignRun(std::int64_t session, double ms = 10) {
     auto info = std::make_shared<SessionInfo>();
     info->kind = SessionKind::Trace;
     info->name = "theirs";
     info->config.reset();
     info->machine.reset();
     OverlaidRunBuilder builder(session, info);
-    for (std::int64_t step = 1; step <= 30; ++step) builder.add({.step = step, .seconds = static_cast<double>(step) / 100, .ms = 10, .loss = 4});
+    const double apart = ms > 0 ? ms / 1000 : 0.001;
+    for (std::int64_t step = 1; step <= 30; ++step) builder.add({.step = step, .seconds = static_cast<double>(step) * apart, .ms = ms, .loss = 4});
     return builder.finish();
 }
 
@@ -196,6 +198,17 @@ TEST(RunsOverlay, WhoTellsNoTokensDoesNotDecideHowFarTheOthersGo) {
     strangers.put(foreignRun(1));
     strangers.put(foreignRun(2));
     EXPECT_TRUE(std::isnan(strangers.common(XAxis::Tokens)));
+}
+
+// Its steps are put one millisecond apart, so that it would end before all others.
+TEST(RunsOverlay, WhoTellsNoTimesDoesNotDecideHowLongTheOthersGo) {
+    RunsOverlay overlay({1, 2});
+    overlay.put(overlaidOf(1, 4, 1, 50));
+    overlay.put(foreignRun(2, 0));
+    EXPECT_EQ(overlay.common(XAxis::WallTime), 0.5);
+    RunsOverlay alone({2, 3});
+    for (const std::int64_t session : {2, 3}) alone.put(foreignRun(session, 0));
+    EXPECT_TRUE(std::isnan(alone.common(XAxis::WallTime)));
 }
 
 }  // namespace

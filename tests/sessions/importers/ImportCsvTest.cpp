@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -170,6 +171,36 @@ TEST_F(ImportCsv, NamesOfStepsAndSeparatorsAreThoseThatPeopleUse) {
     EXPECT_THAT(stepsOf(storedEvents(path, run("x.csv", "epoch,step,loss\n1,100,3\n1,200,2\n")->session)), ElementsAre(100, 200));
     // By what is in it, whatever its name.
     EXPECT_EQ(run("metrics.txt", "step,train_loss\n1,3\n")->steps, 1);
+}
+
+// Steps have places one millisecond apart then; nobody measured that.
+TEST_F(ImportCsv, OfATableWithoutTimesNobodyKnowsHowLongAStepTook) {
+    const auto done = run("x.csv", "step,loss,tokens_per_sec\n1,5,9\n2,4.5,9\n3,4,9\n4,3.5,9\n5,3,9\n6,2.5,9\n");
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_THAT(done->notes, ElementsAre(HasSubstr("how long a step took is not known")));
+    const auto steps = storedOf<StepDone>(done->session);
+    ASSERT_EQ(steps.size(), 6u);
+    for (const StepDone& step : steps) EXPECT_EQ(step.duration.ns, 0) << step.step;
+    EXPECT_EQ(steps[5].at.ns - steps[4].at.ns, 1'000'000);
+    auto reader = SessionReader::open(path);
+    const auto summary = (*reader)->summary(done->session);
+    ASSERT_TRUE(summary);
+    EXPECT_TRUE(std::isnan(summary->msPerStepMedian)) << summary->msPerStepMedian;
+    EXPECT_TRUE(std::isnan(summary->tokensPerSecond)) << summary->tokensPerSecond;
+    EXPECT_THAT(samplesOf(done->session).at("tokens_per_sec"), testing::SizeIs(6)) << "what it said is kept";
+}
+
+TEST_F(ImportCsv, AStepTookTheTimeThatTheTableTellsWhereItTellsOne) {
+    const auto milliseconds = run("own.csv", "step,loss,step_ms\n1,5,20\n2,4.5,21\n");
+    ASSERT_TRUE(milliseconds) << milliseconds.error().sentence;
+    EXPECT_EQ(storedOf<StepDone>(milliseconds->session).at(1).duration.ns, 21'000'000);
+    // Times that begin in the middle: the step before the first of them had none.
+    const auto late = run("late.csv", "step,time,loss\n1,,5\n2,10,4.5\n3,12,4\n");
+    ASSERT_TRUE(late) << late.error().sentence;
+    const auto steps = storedOf<StepDone>(late->session);
+    ASSERT_EQ(steps.size(), 3u);
+    EXPECT_EQ(steps[1].duration.ns, 0);
+    EXPECT_EQ(steps[2].duration.ns, 2'000'000'000);
 }
 
 TEST_F(ImportCsv, OfSeveralRunsInOneTableTheFirstComesIn) {

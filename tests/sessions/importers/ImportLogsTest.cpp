@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -190,6 +191,34 @@ TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
     EXPECT_EQ((*reader)->summary(done->session)->validationLossLast, 11.0);
 }
 
+TEST_F(ImportLogs, OfALogOfLlmcNobodyKnowsHowLongAStepTook) {
+    const auto done = run("main.log", "s:1 trl:5\ns:2 trl:4.5\ns:3 trl:4\ns:4 trl:3.5\ns:5 trl:3\ns:6 trl:2.5\n");
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_THAT(done->notes, testing::ElementsAre(testing::HasSubstr("how long a step took is not known")));
+    std::size_t steps = 0;
+    for (const auto& event : storedEvents(path, done->session))
+        if (const auto* step = std::get_if<StepDone>(&event)) {
+            ++steps;
+            EXPECT_EQ(step->duration.ns, 0) << step->step;
+        }
+    EXPECT_EQ(steps, 6u);
+    auto reader = SessionReader::open(path);
+    EXPECT_TRUE(std::isnan((*reader)->summary(done->session)->msPerStepMedian));
+}
+
+TEST_F(ImportLogs, ATimeThatOneLogTellsStandsWhateverPlaceAnotherHasGivenTheStep) {
+    writeFile(folder.file("main.log"), "s:1 norm:2\ns:9 norm:3\n");
+    writeFile(folder.file("times.csv"), "step,time,loss\n1,0.002,4\n9,0.004,3\n");
+    const auto done = importFiles({.database = path, .files = {folder.file("main.log"), folder.file("times.csv")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(done) << done.error().sentence;
+    for (const auto& event : storedEvents(path, done->session))
+        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 9) {
+            EXPECT_EQ(step->at.ns, 4'000'000) << "not the nine milliseconds of the log without times";
+            EXPECT_EQ(step->duration.ns, 250'000) << "eight steps in two milliseconds";
+            EXPECT_EQ(step->gradientNorm, 3);
+        }
+}
+
 TEST_F(ImportLogs, AreWrittenAgainAsCsvAndEventsWithWhatTheySaidAndNothingElse) {
     const auto done = run("main.log", "s:0 tel:11.0000\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\n");
     ASSERT_TRUE(done) << done.error().sentence;
@@ -203,7 +232,7 @@ TEST_F(ImportLogs, AreWrittenAgainAsCsvAndEventsWithWhatTheySaidAndNothingElse) 
         const auto end = line.rfind(','), begin = line.rfind(',', end - 1) + 1;
         metrics.insert(line.substr(begin, end - begin));
     }
-    EXPECT_THAT(metrics, testing::ElementsAre("gradient_norm", "learning_rate", "loss", "metric", "step_ms", "validation_loss"));
+    EXPECT_THAT(metrics, testing::ElementsAre("gradient_norm", "learning_rate", "loss", "metric", "validation_loss"));
     EXPECT_THAT(contentOf(folder.file(infoOf(ExportFormat::CsvLong).word)), testing::HasSubstr(",loss,9.25\n"));
     // And what was written as events comes in again.
     std::filesystem::rename(folder.file(infoOf(ExportFormat::TensorBoard).word), folder.file("events.out.tfevents.9.again"));

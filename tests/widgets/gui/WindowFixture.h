@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <QAction>
+#include <QEvent>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "app/gui/Workplace.h"
 #include "fake/FakeWorkbench.h"
@@ -15,6 +19,33 @@
 #include "widgets/panels/run/RunBar.h"
 
 namespace stepscope {
+
+// How often each of the widgets that it looks at is drawn.
+class PaintsOfEach : public QObject {
+public:
+    std::map<QObject*, int> painted;
+    void lookAt(QWidget& widget) {
+        widget.installEventFilter(this);
+        painted[&widget] = 0;
+    }
+    bool eventFilter(QObject* of, QEvent* event) override {
+        if (event->type() == QEvent::Paint) ++painted[of];
+        return false;
+    }
+    int most() const { return busiest().second; }
+    std::string who() const { return busiest().first; }  // is drawn most
+
+private:
+    std::pair<std::string, int> busiest() const {
+        std::pair<std::string, int> found;
+        for (const auto& [widget, count] : painted)
+            if (count > found.second) {
+                const QString name = static_cast<QWidget*>(widget)->accessibleName();
+                found = {widget->metaObject()->className() + (" " + name).toStdString(), count};
+            }
+        return found;
+    }
+};
 
 class WindowTest : public testing::Test {
 public:

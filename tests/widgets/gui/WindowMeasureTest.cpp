@@ -7,8 +7,6 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QTabWidget>
-#include <algorithm>
-#include <map>
 
 #include "WindowFixture.h"
 #include "widgets/charts/LivePage.h"
@@ -25,25 +23,6 @@
 
 namespace stepscope {
 namespace {
-
-// Of each widget that it looks at alone.
-class PaintsOfEach : public QObject {
-public:
-    std::map<QObject*, int> painted;
-    void lookAt(QWidget& widget) {
-        widget.installEventFilter(this);
-        painted[&widget] = 0;
-    }
-    bool eventFilter(QObject* of, QEvent* event) override {
-        if (event->type() == QEvent::Paint) ++painted[of];
-        return false;
-    }
-    int most() const {
-        int found = 0;
-        for (const auto& [widget, count] : painted) found = std::max(found, count);
-        return found;
-    }
-};
 
 class WindowMeasureTest : public WindowTest {
 protected:
@@ -407,6 +386,20 @@ TEST_F(WindowMeasureTest, TheStripTheLogAndTheListOfSessionsAreRepaintedAtMostOn
     EXPECT_GE(strips.most(), 1);
     EXPECT_LE(strips.most(), allowed);
     EXPECT_LE(lists.most(), allowed);
+}
+
+// As where memory was short, or its loss was no number, behind the pairs that had found it faster.
+TEST_F(WindowMeasureTest, AFasterValueThatBrokeBehindItsPairsIsNotSaidToBeUsed) {
+    setFakeStepMs(10);
+    open();
+    startLong();
+    choose("host-memory", "Measure system beside caching in this run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
+    place->stage().live().publish(
+        ExperimentJudged{.over = true, .outcome = "faster", .why = "It cannot go on.", .ratio = 1.2, .low = 1.1, .high = 1.3, .pairs = 9});
+    ASSERT_TRUE(says("in 9 pairs of blocks; caching stays. It cannot go on.")) << strip().note.toStdString();
+    EXPECT_TRUE(strip().note.startsWith("faster by")) << strip().note.toStdString();
+    EXPECT_TRUE(strip().action.isEmpty());
 }
 
 TEST_F(WindowMeasureTest, ARunThatEndsMeanwhileIsSummedUp) {

@@ -267,6 +267,39 @@ TEST_F(WindowOverlayTest, LaysALogOfAnotherProgramOverARunAndDrawsOfItWhatItTell
     picture(window(), "overlay-imported");
 }
 
+TEST_F(WindowOverlayTest, OfSeveralSaysHowFarTheTwoThatAreShownCanBeCompared) {
+    const auto a = store(300, 4, 1), b = store(300, 4, 2), c = store(300, 6, 3);
+    open();
+    layOver({a, b, c});
+    ASSERT_TRUE(allRead());
+    const auto remark = [&] { return page().overlayPane().remark(); };
+    const auto box = [&](std::int64_t session, Qt::CheckState state) {
+        for (int row = 0; row < table().rowCount(); ++row)
+            if (table().session(row) == session) return table().item(row, 0)->setCheckState(state);
+        FAIL() << "there is no row of " << session;
+    };
+    EXPECT_FALSE(remark().contains("Comparability")) << remark().toStdString();
+    box(c, Qt::Unchecked);
+    const auto saysOf = [&](std::int64_t first, std::int64_t second) {
+        const QString begin = QString("Sessions %1 and %2: Comparability: ").arg(first).arg(second);
+        return QTest::qWaitFor([&] { return remark().startsWith(begin); }, 5000);
+    };
+    ASSERT_TRUE(saysOf(a, b)) << remark().toStdString();
+    EXPECT_FALSE(remark().contains("layers")) << remark().toStdString();
+    box(c, Qt::Checked);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !remark().contains("Comparability"); }, 5000)) << remark().toStdString();
+    // By its line in a chart, too.
+    Q_EMIT page().chart(0).hideWanted(QString::fromStdString(overlay()->lineOf(a)->series), true);
+    ASSERT_TRUE(saysOf(b, c)) << remark().toStdString();
+    EXPECT_TRUE(remark().contains("not the same work a step (layers)")) << remark().toStdString();
+    // And where one of them is deleted meanwhile.
+    Q_EMIT page().chart(0).hideWanted(QString::fromStdString(overlay()->lineOf(a)->series), false);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !remark().contains("Comparability"); }, 5000)) << remark().toStdString();
+    Q_EMIT window().sessions().deleteRequested(b, "stored");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return overlay()->slots().size() == 2; }, 10'000));
+    ASSERT_TRUE(saysOf(a, c)) << remark().toStdString();
+}
+
 TEST_F(WindowOverlayTest, TheListOfSessionsHasTheColourOfEachLineAndOfAGroupThatOfItsFirst) {
     for (int i = 0; i < 4; ++i) store(60, i < 2 ? 4 : 6, i);
     open();

@@ -12,11 +12,14 @@
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "widgets/charts/experiment/RatioChart.h"
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/compare/MemoryBars.h"
 #include "widgets/panels/compare/PairReplay.h"
 #include "widgets/panels/run/ScrubBar.h"
+#include "widgets/style/SeriesColours.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
@@ -263,6 +266,90 @@ TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
     history->add(BlockDone{.duration = TimeNs::fromSeconds(1), .pair = 0, .arm = Arm::B, .steps = 1, .tokens = 100, .peakBytes = 1e300});
     show(CompareView::Stage::Pairs, true);
     EXPECT_FALSE(result.facts()->cell("tensor memory", 1).startsWith('-')) << result.facts()->cell("tensor memory", 1).toStdString();
+}
+
+TEST_F(CompareResultTest, SaysWhyEnergyIsUnknownWhereTheMachineKnowsIt) {
+    begin();
+    CompareView view;
+    view.stage = CompareView::Stage::Pairs;
+    view.history = history;
+    view.whyNoEnergy = "This machine exposes no energy counters.";
+    const auto tip = [&](int side) {
+        for (int row = 0; row < result.facts()->rowCount(); ++row)
+            if (result.facts()->item(row, 0)->text() == "energy a token") return result.facts()->item(row, side + 1)->toolTip();
+        return QString("there is no such row");
+    };
+    result.setView(view);
+    EXPECT_EQ(tip(0), "") << "nothing is measured yet";
+    pair(0, 1.2);
+    result.setView(view);
+    for (const int side : {0, 1}) EXPECT_EQ(tip(side), "Unknown: This machine exposes no energy counters.");
+    SideFacts known = history->facts(Arm::A);
+    known.joulesPerToken = 0.002;
+    result.facts()->setFacts(known, history->facts(Arm::B), kUnknown, {}, view.whyNoEnergy);
+    EXPECT_EQ(tip(0), "") << "of this side it is known";
+    EXPECT_NE(tip(1), "");
+    view.whyNoEnergy.clear();
+    result.setView(view);
+    EXPECT_EQ(tip(1), "");
+}
+
+TEST_F(CompareResultTest, ASideHasItsColourInTheLineThatSaysWhatItIs) {
+    begin();
+    CompareView view;
+    view.history = history;
+    view.settingsA = "amp=off";
+    view.settingsB = "amp=bf16";
+    view.sameKeys = 32;
+    result.setView(view);
+    const ElidedLabel* sides = nullptr;
+    for (const auto* label : result.findChildren<ElidedLabel*>())
+        if (label->text().startsWith("A: ")) sides = label;
+    ASSERT_NE(sides, nullptr);
+    EXPECT_EQ(sides->text(), "A: amp=off   B: amp=bf16   same else (32 keys)");
+    const bool dark = isDark(sides->palette());
+    const auto b = sides->text().indexOf("B: "), rest = sides->text().indexOf("same");
+    for (const qsizetype at : {qsizetype(0), qsizetype(9)}) EXPECT_EQ(sides->inkAt(at), seriesColour(SeriesRole::A, dark)) << at;
+    for (const qsizetype at : {b, b + 10}) EXPECT_EQ(sides->inkAt(at), seriesColour(SeriesRole::B, dark)) << at;
+    for (const qsizetype at : {rest, sides->text().size() - 1}) EXPECT_EQ(sides->inkAt(at), sides->palette().color(QPalette::WindowText)) << at;
+    view.sameKeys = 0;
+    result.setView(view);
+    EXPECT_EQ(sides->text(), "A: amp=off   B: amp=bf16") << "how many they share is not known";
+    history->add(ExperimentBegan{.same = true});
+    result.setView(view);
+    EXPECT_EQ(sides->inkAt(0), sides->palette().color(QPalette::WindowText)) << "both are the same settings";
+}
+
+// Letters as large as these have a middle that nothing softens.
+TEST(ElidedLabel, DrawsEachPartInItsColourOnOneLineAndOnTwo) {
+    for (const int lines : {1, 2}) {
+        ElidedLabel label(Tone::Muted, lines);
+        QFont large = label.font();
+        large.setPixelSize(48);
+        large.setBold(true);
+        label.setFont(large);
+        label.setText("HHHH HHHH HHHH");
+        label.setTints({{0, 4, SeriesRole::A}, {5, 4, SeriesRole::B}});
+        label.resize(lines == 1 ? label.sizeHint().width() + 20 : label.fontMetrics().horizontalAdvance("HHHH HHHH") + 10, label.sizeHint().height());
+        const QImage drawn = label.grab().toImage();
+        const bool dark = isDark(label.palette());
+        const auto boxOf = [&](const QColor& ink) {  // of what is drawn in it
+            QRect box;
+            for (int y = 0; y < drawn.height(); ++y)
+                for (int x = 0; x < drawn.width(); ++x)
+                    if (drawn.pixelColor(x, y).rgb() == ink.rgb()) box |= QRect(x, y, 1, 1);
+            return box;
+        };
+        const QRect a = boxOf(seriesColour(SeriesRole::A, dark)), b = boxOf(seriesColour(SeriesRole::B, dark)),
+                    rest = boxOf(label.palette().color(QPalette::WindowText));
+        ASSERT_FALSE(a.isEmpty() || b.isEmpty() || rest.isEmpty()) << lines;
+        EXPECT_LT(a.right(), b.left()) << lines << ": side by side";
+        if (lines == 1) {
+            EXPECT_LT(b.right(), rest.left());
+        } else {
+            EXPECT_LT(b.bottom(), rest.top()) << "what did not fit stands below, in the label's tone";
+        }
+    }
 }
 
 TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {

@@ -37,6 +37,7 @@ OverlayPane& LivePage::overlayPane() {
         m_overlay->setHidden(session, hidden);
         // The table is in the middle of changing its own box.
         QMetaObject::invokeMethod(this, &LivePage::overlayChanged, Qt::QueuedConnection);
+        Q_EMIT overlayHidingChanged();
     });
     connect(&table, &RunsTable::chosen, this, [this](qint64 session) {
         if (!m_overlay) return;
@@ -110,6 +111,7 @@ void LivePage::connectOverlay(ChartView& chart) {
         if (!m_overlay) return;
         m_overlay->setLineHidden(series.toStdString(), hidden);
         overlayChanged();
+        Q_EMIT overlayHidingChanged();
     });
     connect(&chart, &ChartView::pointed, this, [this, &chart](QPointF place) { pointAt(chart, place); });
     connect(&chart, &ChartView::pointedAway, this, [this] {

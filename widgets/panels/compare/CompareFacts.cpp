@@ -55,7 +55,7 @@ const Fact kFacts[] = {
     {"energy a token", "Of the processors and of the GPUs that A or B runs on, all programs together; unknown where this machine does not tell",
      [](const SideFacts& f) { return factText(f.joulesPerToken, [](double v) { return format::significant(v * 1e3) + " mJ"; }); }},
 };
-constexpr int kCounted = static_cast<int>(std::size(kFacts));
+constexpr int kCounted = static_cast<int>(std::size(kFacts)), kEnergyRow = kCounted - 1;
 
 }  // namespace
 
@@ -93,10 +93,14 @@ CompareFacts::CompareFacts(QWidget* parent) : QTableWidget(kCounted + 1, 3, pare
     tint();
 }
 
-void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossDifference, const QString& whyNoLoss) {
+void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossDifference, const QString& whyNoLoss, const QString& whyNoEnergy) {
     const bool any = a.blocks > 0 || b.blocks > 0;
     for (int row = 0; row < kCounted; ++row)
         for (const int side : {0, 1}) item(row, side + 1)->setText(any ? kFacts[row].text(side == 0 ? a : b) : QString("–"));
+    for (const int side : {0, 1}) {
+        const bool unknown = any && !std::isfinite((side == 0 ? a : b).joulesPerToken);
+        item(kEnergyRow, side + 1)->setToolTip(unknown && !whyNoEnergy.isEmpty() ? "Unknown: " + whyNoEnergy : QString());
+    }
     item(kCounted, 1)->setText("–");
     item(kCounted, 2)
         ->setText(!any                              ? QString("–")

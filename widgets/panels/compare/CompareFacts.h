@@ -11,8 +11,8 @@ class CompareFacts : public QTableWidget {
     Q_OBJECT
 public:
     explicit CompareFacts(QWidget* parent = nullptr);
-    // whyNoLoss: in a few words, where the difference is unknown and somebody knows why.
-    void setFacts(const SideFacts& a, const SideFacts& b, double lossDifference, const QString& whyNoLoss = {});
+    // whyNoLoss, whyNoEnergy: where they are unknown and somebody knows why.
+    void setFacts(const SideFacts& a, const SideFacts& b, double lossDifference, const QString& whyNoLoss = {}, const QString& whyNoEnergy = {});
     QString cell(const QString& row, int side) const;  // side: 0 A, 1 B
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

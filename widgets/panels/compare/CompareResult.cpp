@@ -259,14 +259,17 @@ void CompareResult::showPairs(const ExperimentHistory& history) {
     for (const ExperimentJudged& pair : history.pairs())
         pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
     m_chart->setPairs(std::move(pairs), history.began() ? history.began()->delta : 0.01);
-    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference(), QString::fromStdString(history.whyNoLoss()));
+    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference(), asText(history.whyNoLoss()), m_view.whyNoEnergy);
 }
 
 // A stays blue and B vermilion; the letters say it as well.
 void CompareResult::showSides() {
     const bool same = m_view.history->began() && m_view.history->began()->same;
-    m_sides->setText(same ? QString("A and B are the same settings: what differs is this machine's doing")
-                          : QString("A: %1   B: %2").arg(m_view.settingsA, m_view.settingsB));
+    const QString a = "A: " + m_view.settingsA, b = "B: " + m_view.settingsB, gap = "   ";
+    const QString rest = m_view.sameKeys > 0 ? gap + QString("same else (%1 keys)").arg(m_view.sameKeys) : QString();
+    m_sides->setText(same ? QString("A and B are the same settings: what differs is this machine's doing") : a + gap + b + rest);
+    m_sides->setTints(same ? std::vector<ElidedLabel::Tint>()
+                           : std::vector<ElidedLabel::Tint>{{0, a.size(), SeriesRole::A}, {a.size() + gap.size(), b.size(), SeriesRole::B}});
     m_sides->setVisible(!m_view.settingsA.isEmpty() || same);
 }
 

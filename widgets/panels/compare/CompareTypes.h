@@ -66,10 +66,12 @@ struct CompareView {
     QString doing;          // Stage::Data: what is being prepared; Pairs: what is done beside them, empty = nothing; Failed: why
     QString title;          // of the session
     QString settingsA, settingsB;
-    QString preset;     // of both; empty: not known, or of neither
-    QString source;     // of a stored one: "session 12, 3 h ago"
-    QStringList which;  // a line for each experiment that the session holds; of fewer than two there is nothing to choose
-    int number = 0;     // which of them this is, from 1
+    int sameKeys = 0;     // settings that both have alike; 0: not known
+    QString whyNoEnergy;  // a sentence where the processors that measured it do not tell what they use; else empty
+    QString preset;       // of both; empty: not known, or of neither
+    QString source;       // of a stored one: "session 12, 3 h ago"
+    QStringList which;    // a line for each experiment that the session holds; of fewer than two there is nothing to choose
+    int number = 0;       // which of them this is, from 1
     double elapsed = 0;
     std::shared_ptr<const ExperimentHistory> history;  // never null
     std::vector<EarlierRow> earlier;

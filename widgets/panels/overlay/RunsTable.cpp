@@ -68,9 +68,9 @@ QString helpOf(const QString& title, const RunsOverlay& overlay) {
     if (const double tokens = overlay.common(XAxis::Tokens); title == "loss at equal tokens" && std::isfinite(tokens))
         return QString("Mean of the 20 steps up to %1 tokens, the most that every one of them that tells its tokens has trained")
             .arg(words(format::count(std::llround(tokens))));
-    if (title == "loss at equal time" && overlay.read() > 0)
-        return QString("Mean of the 20 steps up to %1 after the beginning, the longest that every one of them went on")
-            .arg(words(format::duration(TimeNs::fromSeconds(overlay.common(XAxis::WallTime)))));
+    if (const double seconds = overlay.common(XAxis::WallTime); title == "loss at equal time" && std::isfinite(seconds))
+        return QString("Mean of the 20 steps up to %1 after the beginning, the longest that every one of them that tells its times went on")
+            .arg(words(format::duration(TimeNs::fromSeconds(seconds))));
     if (title == "memory") return "The most that tensors held during a step; of runs that do not know, what the process held";
     return {};
 }

@@ -110,12 +110,31 @@ TEST(LogSentences, SaysOfAMeasurementWithinARunWhatItsMarkOnTheChartsSays) {
         const auto entry = logSentence(event, 0, &history);
         return entry ? entry->text.toStdString() : std::string();
     };
-    line(turnsOfAmp());
+    EXPECT_EQ(line(turnsOfAmp()), "") << "the trainer has said which values take turns";
     const std::string judged =
         line(ExperimentJudged{.step = 4, .at = {5}, .over = true, .outcome = "equivalent", .ratio = 1, .low = 0.99, .high = 1.01, .pairs = 9});
     EXPECT_EQ(judged, "amp bf16 beside off: no difference of more than 2 %, in 9 pairs of blocks.");
     ASSERT_FALSE(history.markers().empty());
     EXPECT_EQ(history.markers()[history.markers().size() - 1].detail, judged);
+}
+
+TEST(LogSentences, SaysWhatTwoSidesAreWhereTheTrainerHasNotToldIt) {
+    const std::string sides = "An experiment takes turns: A is amp=off, B is amp=bf16.";
+    EXPECT_EQ(said(turnsOfAmp()), sides) << "by itself, on the page Compare";
+    RunHistory history;
+    auto info = std::make_shared<SessionInfo>();
+    info->kind = SessionKind::Experiment;
+    history.append(SessionStarted{1, info, true});
+    const auto line = [&](const Event& event) {
+        const auto entry = logSentence(event, 0, &history);
+        return entry ? entry->text.toStdString() : std::string();
+    };
+    EXPECT_EQ(line(turnsOfAmp()), sides);
+    RunConfig a, b;
+    a.lr = 0.1;
+    history.append(SessionStarted{2, std::make_shared<const SessionInfo>(), false});
+    const std::string other = line(ExperimentBegan{.configA = configToJson(a), .configB = configToJson(b)});
+    EXPECT_TRUE(other.starts_with("An experiment takes turns: A is lr=")) << other << ": no switch differs";
 }
 
 TEST(LogSentences, CarriesTheTimeOfDayAndTheStepToJumpTo) {
