@@ -106,7 +106,7 @@ LadderCourse::Expected LadderCourse::expected(const StepSeconds& stepSeconds) co
     double left = static_cast<double>(std::ranges::count_if(m_rows, [&](const StudyRow& row) { return open(static_cast<std::size_t>(row.row)); }));
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         if (!open(i)) continue;
-        if (!given && m_rows[i].role != study::kRung && m_rows[i].role != study::kTop && all.seconds + kSecondsALeg > m_budget) {
+        if (isTooLateFor(m_rows[i], all.seconds)) {
             ++all.waiting;
             --left;
             continue;
@@ -121,6 +121,12 @@ LadderCourse::Expected LadderCourse::expected(const StepSeconds& stepSeconds) co
         --left;
     }
     return all;
+}
+
+// The table's own rungs are measured however long their steps take; what comes after them waits for a larger budget, or for one at all.
+bool LadderCourse::isTooLateFor(const StudyRow& row, double elapsed) const {
+    if (row.role == study::kRung || row.role == study::kTop) return false;
+    return m_rules.budgetSeconds > 0 ? elapsed > kOverBudget * m_budget : elapsed + kSecondsALeg > m_budget;
 }
 
 bool LadderCourse::open(std::size_t row) const {
@@ -207,9 +213,7 @@ std::optional<LadderLeg> LadderCourse::next(double elapsed) {
         }
         // What one did not need is there for the others.
         const bool given = m_rules.budgetSeconds > 0;
-        // The table's own rungs are measured however long their steps take; what comes after them waits for a budget that somebody gives.
-        const bool after = m_rows[i].role != study::kRung && m_rows[i].role != study::kTop;
-        if (!given && after && elapsed + kSecondsALeg > m_budget) {
+        if (isTooLateFor(m_rows[i], elapsed)) {
             StudyRow& row = change(i);
             row.state = study::kSkipped;
             row.why = fmt::format("Not measured: the {:.0f} s of this ladder were spent on its rungs. A larger budget measures it.", m_budget);

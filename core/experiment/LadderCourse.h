@@ -24,6 +24,7 @@ struct LadderRules {
     double alpha = 0.05;       // of all intervals together
 };
 constexpr double kLeastByDefault = 290, kLeastLegSeconds = 5, kLongestLegByDefault = 300;
+constexpr double kOverBudget = 1.2;  // of a budget that was given: when so much of it is gone, nothing is begun that its rungs do not need
 
 struct LadderLeg {
     std::int64_t row = 0;
@@ -78,6 +79,7 @@ private:
     };
     void add(Slot slot, StudyRow row);
     void plan();
+    bool isTooLateFor(const StudyRow& row, double elapsed) const;
     bool open(std::size_t row) const;
     void sides(const Slot& slot, RungSet& a, RungSet& b) const;
     void note(const ExperimentHistory& history);

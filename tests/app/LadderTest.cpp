@@ -6,6 +6,9 @@
 #include <csignal>
 #include <thread>
 
+#include "core/events/Event.h"
+#include "core/events/Study.h"
+#include ""
 #include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
@@ -48,6 +51,13 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     const Finished second = cli({"report", id, "--db", database(), "--experiment", "2"});
     EXPECT_THAT(second.out, testing::HasSubstr("experiment 2 of the 4 that session " + id + " holds"));
     expectRefused(cli({"report", id, "--db", database(), "--experiment", "5"}), {"holds 4 experiments", "5"}, kBadInput);
+    const auto events = SessionReader::open(database()).value()->measurements(said["session"]).value();
+    const auto firstOf = [&](auto is) { return std::ranges::find_if(events, is) - events.begin(); };
+    const auto waiting = firstOf([](const Event& event) {
+        const auto* row = std::get_if<StudyRow>(&event);
+        return row != nullptr && row->state == study::kWaiting;
+    });
+    EXPECT_LT(waiting, firstOf([](const Event& event) { return std::holds_alternative<BlockDone>(event); })) << "all rungs are seen before the first is timed";
     ASSERT_EQ(said["rows"].size(), 5u) << "bottom, two rungs, the top, the top without the first";
     EXPECT_EQ(said["rows"][1]["settings"]["zero-grad"], "zero");
     for (const auto& row : said["rows"]) {

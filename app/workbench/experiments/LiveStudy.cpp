@@ -11,8 +11,8 @@ namespace stepscope {
 // The events of one experiment on their way into the study's session.
 class LiveStudy::Relay final : public EventSink {
 public:
-    Relay(LiveStudy& study, ExperimentHistory& history, const std::function<void()>& onJudged)
-        : m_study(study), m_history(history), m_onJudged(onJudged), m_first(!study.opened()) {}
+    Relay(LiveStudy& study, ExperimentHistory& history, const std::function<void()>& onNews)
+        : m_study(study), m_history(history), m_onNews(onNews), m_first(!study.opened()) {}
 
     void publish(Event event) override {
         if (std::holds_alternative<StateChanged>(event)) return;  // the study has states of its own
@@ -20,6 +20,8 @@ public:
             if (auto opened = m_study.open(*started->info); !opened) {
                 m_study.m_couldOpen = opened;
                 m_study.send(Stop{});  // nothing of it could be kept
+            } else if (m_first && m_onNews) {
+                m_onNews();  // what is going to be measured is seen before the first figure, which may take its time
             }
             return;
         }
@@ -41,13 +43,13 @@ public:
         m_history.add(event);
         const bool judged = std::holds_alternative<ExperimentJudged>(event);
         m_study.m_tee.publish(std::move(event));
-        if (judged && m_onJudged) m_onJudged();
+        if (judged && m_onNews) m_onNews();
     }
 
 private:
     LiveStudy& m_study;
     ExperimentHistory& m_history;
-    const std::function<void()>& m_onJudged;
+    const std::function<void()>& m_onNews;
     const bool m_first;
 };
 
@@ -120,10 +122,10 @@ Status LiveStudy::open(const SessionInfo& like) {
     return {};
 }
 
-LiveStudy::Outcome LiveStudy::measure(ExperimentRequest request, ExperimentHistory& history, const std::function<void()>& onJudged) {
+LiveStudy::Outcome LiveStudy::measure(ExperimentRequest request, ExperimentHistory& history, const std::function<void()>& onNews) {
     request.record = false;
     request.whyWindows = 0;  // a row has no place for reasons, and captures would have a seventh of the time that it is given
-    Relay relay(*this, history, onJudged);
+    Relay relay(*this, history, onNews);
     auto started = m_start(std::move(request), relay);
     if (!started) return {RunState::Failed, started.error()};
     {

@@ -257,6 +257,15 @@ TEST(AReportForScripts, OfALadderSaysWhatTheMachineDidWhileEachRowWasMeasured) {
     EXPECT_TRUE(known["rows"][1]["machine_meanwhile"].is_null()) << "an earlier session measured it";
 }
 
+TEST(AForecastOfALadder, SaysWhereItsBudgetLeavesEachMeasurementLittleTime) {
+    LadderForecast forecast{.legs = 12, .open = 12, .budgetSeconds = 60};
+    EXPECT_EQ(forecastWords(forecast, true), "12 measurements, about 1.0 minutes, 5 s for each: so short many stay undecided (25 s is usual)");
+    forecast.budgetSeconds = 360;
+    EXPECT_EQ(forecastWords(forecast, true), "12 measurements, about 6.0 minutes");
+    forecast.budgetSeconds = 60;
+    EXPECT_THAT(forecastWords(forecast, false), testing::Not(testing::HasSubstr("for each"))) << "nobody gave a budget";
+}
+
 TEST(AReportForScripts, OfASearchsWinnerHasTheIntervalOfTheFreshExperimentAlone) {
     StudyHistory study;
     study.add(StudyBegan{.kind = "tune"});

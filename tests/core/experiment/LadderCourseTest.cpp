@@ -235,6 +235,22 @@ TEST(LadderCourse, WithoutABudgetRungsAreMeasuredHoweverSlowAndWhatComesAfterThe
     EXPECT_THAT(course.rows()[5].why, testing::HasSubstr("larger budget"));
 }
 
+TEST(LadderCourse, WhenABudgetIsWellSpentOnlyTheRungsThemselvesAreStillMeasured) {
+    LadderCourse course(threeRungs(), {.budgetSeconds = 60}, everythingGoes);
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(course.next(70.0 * i)) << "rungs and the top, however late";
+        course.done(measured(2, 1, 3), false);
+    }
+    EXPECT_FALSE(course.next(280).has_value());
+    EXPECT_THAT(course.rows()[5].why, testing::HasSubstr("the 60 s of this ladder were spent"));
+    EXPECT_TRUE(course.rows()[5].waits);
+    LadderCourse quick(threeRungs(), {.budgetSeconds = 60}, everythingGoes);
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_TRUE(quick.next(12.0 * i)) << "a little late is in time";
+        quick.done(measured(2, 1, 3), false);
+    }
+}
+
 TEST(LadderCourse, WhatWasDecidedIsKeptWhenItGoesOnAndTheRestIsMeasured) {
     LadderCourse first(threeRungs(), {}, everythingGoes);
     first.next(0);

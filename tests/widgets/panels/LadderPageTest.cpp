@@ -115,6 +115,21 @@ TEST(LadderPage, OfWhatWonOnlyTheIntervalThatWasMeasuredAnewIsShown) {
     EXPECT_EQ(page.table().cell("amp=bf16, measured anew", "× present"), "×1.20 [1.10, 1.30]");
 }
 
+TEST(LadderPage, ARungOfWhichNothingIsKnownIsNoAnswer) {
+    StudyRow rung;
+    rung.row = 1;
+    rung.role = study::kRung;
+    rung.state = study::kMeasured;
+    rung.name = "fusion";
+    auto history = std::make_shared<StudyHistory>();
+    history->add(StudyBegan{.kind = "ladder"});
+    history->add(rung);
+    EXPECT_EQ(studyAnswer(*history), "");
+    rung.total = 1.5;
+    history->add(rung);
+    EXPECT_TRUE(studyAnswer(*history).startsWith("So far, up to fusion: ×1.50")) << studyAnswer(*history).toStdString();
+}
+
 TEST(LadderPage, WhatWonAndWasNotMeasuredAnewIsNoRecommendation) {
     const auto history = raceOf({finalRow(study::kRunning, "amp=bf16")});
     EXPECT_TRUE(studyAnswer(*history).contains("is measured anew"));

@@ -156,7 +156,7 @@ QWidget* LadderPage::buildQuestion() {
     m_minutes->setDecimals(1);
     m_minutes->setSuffix(" min");
     m_minutes->setValue(5);
-    m_minutes->setToolTip("Of everything; where steps are slow, a ladder without a budget takes longer, and a search up to a fifth more");
+    m_minutes->setToolTip("Of everything; where steps are slow, a ladder takes longer for its own rungs, and a search up to a fifth more");
     m_leaveOneOut = new QCheckBox("Leave each out");
     m_leaveOneOut->setChecked(true);
     m_leaveOneOut->setToolTip("The top beside itself without each of its rungs: gains interact");
@@ -385,9 +385,10 @@ void LadderPage::showButtons() {
                           : m_busy == LadderBusy::Measuring ? kOtherMeasured
                                                             : "The engine is not ready yet");
     m_stop->setEnabled(m_view.live && !m_view.stopping);
-    m_resume->setVisible(m_view.resumable);
-    m_resume->setEnabled(free);
-    m_resume->setToolTip(waitsForBudget(*m_view.history) && !m_view.live
+    // It keeps its place, so that the buttons beside it do theirs.
+    m_resume->setEnabled(free && m_view.resumable);
+    m_resume->setToolTip(!m_view.resumable ? "Nothing is shown here that could go on: a ladder that was stopped can, or one whose budget was too short"
+                         : waitsForBudget(*m_view.history) && !m_view.live
                              ? "Measures the rows for which there was no time, in the minutes that are set above; rungs that were decided are kept"
                              : "Goes on with this ladder: rungs that were decided are kept");
     const bool searched = m_view.history->began() && m_view.history->began()->kind != "ladder";

@@ -27,7 +27,7 @@ QString studyAnswer(const StudyHistory& history, bool over) {
         return QString("The top is %1 as fast as the bottom").arg(timesText(top->ratio, top->low, top->high));
     const StudyRow* newest = nullptr;
     for (const StudyRow& row : history.rows())
-        if (row.role == study::kRung && row.state == study::kMeasured) newest = &row;
+        if (row.role == study::kRung && row.state == study::kMeasured && std::isfinite(row.total)) newest = &row;
     return newest == nullptr ? QString()
                              : QString("So far, up to %1: %2")
                                    .arg(QString::fromStdString(newest->name), timesText(newest->total, newest->totalLow, newest->totalHigh));
