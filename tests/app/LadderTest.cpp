@@ -8,7 +8,7 @@
 
 #include "core/events/Event.h"
 #include "core/events/Study.h"
-#include ""
+#include "sessions/SessionStore.h"
 #include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
