@@ -51,8 +51,8 @@ protected:
     const Status& couldOpen() const { return m_couldOpen; }
     void publish(Event event);
     void say(LogLevel level, const std::string& sentence);
-    // Carries one experiment out. onNews: when the session has been opened, and after each of its pairs, with what is known so far. The session is open afterwards, unless the experiment
-    // could not even begin.
+    // Carries one experiment out. onNews: when the session has been opened, and after each of its pairs, with what is known so far. The session is
+    // open afterwards, unless the experiment could not even begin.
     Outcome measure(ExperimentRequest request, ExperimentHistory& history, const std::function<void()>& onNews);
     const SessionClock& clock() const { return m_clock; }
     double elapsed() const { return m_clock.now().seconds(); }

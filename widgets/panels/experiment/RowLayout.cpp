@@ -57,7 +57,8 @@ int RowLayout::editorNeeds(const Columns& columns) const {
 
 bool RowLayout::nameAbove(int width) const {
     const Columns columns = columnsOf(width);
-    return (width < kNarrow ? kRead : 1) * natural(Name) > columns.editor - kSpacing || editorNeeds(columns) > columns.editorWidth + columns.asideWidth / 2;
+    return (width < kNarrow ? kRead : 1) * natural(Name) > columns.editor - kSpacing ||
+           editorNeeds(columns) > columns.editorWidth + columns.asideWidth / 2;
 }
 
 int RowLayout::lineHeight() const {

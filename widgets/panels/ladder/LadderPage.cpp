@@ -387,7 +387,8 @@ void LadderPage::showButtons() {
     m_stop->setEnabled(m_view.live && !m_view.stopping);
     // It keeps its place, so that the buttons beside it do theirs.
     m_resume->setEnabled(free && m_view.resumable);
-    m_resume->setToolTip(!m_view.resumable ? "Nothing is shown here that could go on: a ladder that was stopped can, or one whose budget was too short"
+    m_resume->setToolTip(!m_view.resumable
+                             ? "Nothing is shown here that could go on: a ladder that was stopped can, or one whose budget was too short"
                          : waitsForBudget(*m_view.history) && !m_view.live
                              ? "Measures the rows for which there was no time, in the minutes that are set above; rungs that were decided are kept"
                              : "Goes on with this ladder: rungs that were decided are kept");
