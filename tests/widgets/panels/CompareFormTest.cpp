@@ -140,7 +140,7 @@ TEST_F(CompareFormTest, ANumberThatCannotBeIsSaidAndTheLastGoodOneStays) {
     EXPECT_EQ(form.question().budgetSeconds, 180);
     type("Minutes", "0.5");
     EXPECT_EQ(form.question().budgetSeconds, 30);
-    type("Equal within, %", "2");
+    type("Equal ± %", "2");
     EXPECT_DOUBLE_EQ(form.question().delta, 0.02);
     EXPECT_TRUE(form.measureButton()->isEnabled());
 }

@@ -167,7 +167,7 @@ TEST(LadderPage, AsksForWhatCountsAsEqualTheSeedAndTheMemoryBoundAsTheCommandLin
     for (auto* box : page.findChildren<QCheckBox*>())
         if (box->text() == "More") box->setChecked(true);
     EXPECT_TRUE(memory->isVisibleTo(&page));
-    ladderPageNumber(page, "Equal within, %")->setText("2.5");
+    ladderPageNumber(page, "Equal ± %")->setText("2.5");
     ladderPageNumber(page, "Seed")->setText("12345678901");
     memory->setText("0.5");
     EXPECT_DOUBLE_EQ(page.question().delta, 0.025);

@@ -225,7 +225,7 @@ QWidget* LadderPage::buildMore() {
         m_numbers.push_back({key, range, edit, value});
         return cell;
     };
-    add("equal", "Equal within, %", "A difference of less than this is called no difference", RealRange{kLeastEqual, kMostEqual}, 1);
+    add("equal", "Equal ± %", "A difference of less than this is called no difference", RealRange{kLeastEqual, kMostEqual}, 1);
     add("seed", "Seed", "Of the coins that order the turns, and of the order within the rounds of a search", IntegerRange{0, 1'000'000'000'000}, 1);
     m_memory = add("memory", "Memory, GB", "Nothing that is predicted to take more races; 0: bounded by this machine alone",
                    RealRange{0, kMostGigabytes}, 0);
