@@ -41,7 +41,7 @@ struct AdviceFacts {
 
     double memoryShare = kUnknown;                                // predicted tensors ÷ what is available
     double freeDiskBytes = kUnknown, checkpointBytes = kUnknown;  // where sessions go; of this run's, at once
-    double oneCheckpointBytes = kUnknown;
+    double leastCheckpointBytes = kUnknown;                       // with keep=1
 
     // Of a run that was made with this configuration.
     std::int64_t stepsMade = 0;

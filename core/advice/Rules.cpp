@@ -270,8 +270,8 @@ void noisyMachine(const AdviceFacts& facts, Finding& into) {
 }
 
 void checkpointRoom(const AdviceFacts& facts, Finding& into) {
-    // With keep=1 there are two while the newer one is written. Where they do not fit, keeping fewer is no help (app/workbench/diagnose says that).
-    if (!(facts.checkpointBytes > facts.freeDiskBytes) || 2 * facts.oneCheckpointBytes > facts.freeDiskBytes) return;
+    // Where those that keep=1 leaves do not fit, with the one that is written beside them, it is no help (app/workbench/diagnose says that).
+    if (!(facts.checkpointBytes > facts.freeDiskBytes) || facts.leastCheckpointBytes > facts.freeDiskBytes) return;
     into.sentence = "The checkpoints of this run do not fit the disk that sessions are on.";
     into.evidence = {bytes("checkpoints", facts.checkpointBytes), bytes("free", facts.freeDiskBytes)};
     into.remedies = {KeyValue{"keep", "1"}};

@@ -34,6 +34,7 @@ CheckpointPlan planCheckpoints(std::int64_t first, std::int64_t last, std::int64
     if (atEnd && (every == 0 || last % every != 0)) ++plan.written;
     plan.kept = keep > 0 ? std::min(plan.written, keep + (keepBest ? 1 : 0)) : plan.written;
     plan.atOnce = std::min(plan.written, plan.kept + 1);
+    plan.leastAtOnce = std::min<std::int64_t>(plan.written, keepBest ? 3 : 2);
     return plan;
 }
 

@@ -30,9 +30,10 @@ private:
 
 // How many checkpoints lie on the disk at most once steps first + 1 ... last are made.
 struct CheckpointPlan {
-    std::int64_t written = 0;  // in all
-    std::int64_t kept = 0;     // at the end
-    std::int64_t atOnce = 0;   // while one is written: an older one goes only when the newer one is there
+    std::int64_t written = 0;      // in all
+    std::int64_t kept = 0;         // at the end
+    std::int64_t atOnce = 0;       // while one is written: an older one goes only when the newer one is there
+    std::int64_t leastAtOnce = 0;  // the same with keep=1
 };
 CheckpointPlan planCheckpoints(std::int64_t first, std::int64_t last, std::int64_t every, bool atEnd, std::int64_t keep, bool keepBest);
 

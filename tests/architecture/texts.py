@@ -4,6 +4,7 @@
 # programs print nothing to descriptor 2, which is the libraries' (app/workbench/process). A processor's own instructions are written in one folder,
 # core/kernels/isa, of all that is compiled once per instruction set.
 # Run by CTest.
+import fnmatch
 import functools
 import os
 import re
@@ -20,6 +21,7 @@ _HOSTS = re.compile(r"(py" + r"pi\.org|python" + r"hosted\.|deb\.deb" + r"ian\.o
 _PATHS = re.compile(r"(?<![\w./$}-])/(wo" + r"rk|op" + r"t|ro" + r"ot|ho" + r"me|Us" + r"ers|bui" + r"lds?|workspa" + r"ce)/(?!(?:somebody|visitor|me)\b)[A-Za-z0-9_.-]+")
 _RAW = re.compile(r"\b(?:stderr|STDERR_FILENO|perror|std::cerr|std::clog)\b")
 _INTRINSIC = re.compile(r"\b(?:_mm\d*_|__m(?:128|256|512)|_MM_|__mmask)\w*")
+_ALL_OF = re.compile(r"(?<![\w}./-])(?:\w+/)*\*(?:Test)?\.cpp\b")  # of a folder of tests
 _TEXT = (".cpp", ".h", ".cu", ".cuh", ".py", ".sh", ".cmake", ".sql", ".in", ".txt", ".md", ".json", ".yaml", ".yml", ".xml", ".desktop", ".map", ".svg")
 
 
@@ -37,14 +39,16 @@ def _holds(pattern, text):
 
 
 def _built(root, path):
-    """Whether a CMakeLists above a test names it, or the nearest takes all of its folder."""
+    """Whether a CMakeLists above a test names it, or takes all of its folder: "*.cpp" takes nothing of the folders within."""
     folder, name = path.rsplit("/", 1)
     while folder:
         rules = os.path.join(root, folder, "CMakeLists.txt")
         if os.path.isfile(rules):
             with open(rules, encoding="utf-8") as file:
                 text = file.read()
-            if name.removesuffix(".cpp") in text or "*Test.cpp" in text or "*.cpp" in text:
+            there = path.removeprefix(folder + "/")
+            taken = any(each.count("/") == there.count("/") and fnmatch.fnmatch(there, each) for each in _ALL_OF.findall(text))
+            if name.removesuffix(".cpp") in text or taken:
                 return True
         folder = folder.rpartition("/")[0]
     return False

@@ -88,7 +88,7 @@ std::string machineText(const Diagnosis& found) {
                             gpu.computeMinor, machine.driver);
     if (machine.gpus.empty() && !machine.whyNoCuda.empty()) text += "GPU        none: " + machine.whyNoCuda + "\n";
     if (!machine.whyNoProcessorEnergy.empty()) text += "Power      unknown: " + machine.whyNoProcessorEnergy + "\n";
-    text += fmt::format("Disk       {} free in {}; the checkpoints of this run take about {}\n",
+    text += fmt::format("Disk       {} free in {}; the checkpoints of this run take at most about {}\n",
                         sizeOr(found.disk.freeBytes, "nobody can tell how much is"), found.disk.place, format::bytes({found.disk.checkpointBytes}));
     return text;
 }

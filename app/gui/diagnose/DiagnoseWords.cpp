@@ -115,7 +115,7 @@ std::vector<DiagnoseFact> factsOf(const Diagnosis& found) {
                                     .arg(text(machine.driver))});
     if (machine.gpus.empty() && !machine.whyNoCuda.empty()) facts.push_back({"GPU", text(machine.whyNoCuda)});
     if (!machine.whyNoProcessorEnergy.empty()) facts.push_back({"Power", text(machine.whyNoProcessorEnergy)});
-    facts.push_back({"Disk", QString("%1 free in %2; the checkpoints of this run take about %3")
+    facts.push_back({"Disk", QString("%1 free in %2; the checkpoints of this run take at most about %3")
                                  .arg(found.disk.freeBytes >= 0 ? size({found.disk.freeBytes}) : QString("an unknown amount"), text(found.disk.place),
                                       size({found.disk.checkpointBytes}))});
     facts.push_back({"Switches", refusedOf(found)});

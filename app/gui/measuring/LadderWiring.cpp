@@ -236,8 +236,8 @@ void LadderWiring::look() {
                                           .arg(std::ceil(kShortestTune / 60 * 10) / 10),  // the field has one digit behind the point
                                       true);
         const QString said = QString(
-                                 "%1 min of measuring in rounds; the last fifth of them, or the last third where steps are slow, is for what won, "
-                                 "anew beside the present settings.")
+                                 "Measures for %1 min, in rounds; the last fifth, or third where steps are slow, measures what won once more beside "
+                                 "the present settings.")
                                  .arg(minutes, 0, 'g', 3);
         m_page.setForecast(said, false);
         m_thread.post([this, number, said, request = searchOf(question, settings), workbench = m_runs.workbench()]() mutable {

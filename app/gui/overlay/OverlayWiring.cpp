@@ -56,7 +56,8 @@ OverlayWiring::OverlayWiring(const Panels& panels, SessionsReader& reader, Stage
         refresh();
         OverlayPane& pane = m_panels.livePage.overlayPane();
         pane.setProgress(1);
-        if (sentence.isEmpty()) return remark();
+        // One of the two may have been deleted while the other one was read.
+        if (sentence.isEmpty() || m_overlay->slots().size() != RunsOverlay::kFewest) return remark();
         m_beside = {m_overlay->slots().front().session, m_overlay->slots().back().session};
         pane.setRemark(sentence, (more + "\n" + QString::fromStdString(m_overlay->remark())).trimmed());
     });

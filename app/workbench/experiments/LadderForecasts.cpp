@@ -69,9 +69,11 @@ std::string forecastWords(const LadderForecast& forecast, bool budget) {
     const std::int64_t now = forecast.open - forecast.waiting;
     std::string words =
         fmt::format("{} measurement{}, about {:.1f} minutes", now, now == 1 ? "" : "s", (timed ? forecast.seconds : forecast.budgetSeconds) / 60);
-    const double each = forecast.budgetSeconds / static_cast<double>(forecast.legs);
+    // What is measured already, or waits, takes nothing of it.
+    const double each = forecast.budgetSeconds / static_cast<double>(std::max<std::int64_t>(now, 1));
     if (budget && each < kSecondsALeg)
-        words += fmt::format(", {:.0f} s for each: so short many stay undecided ({:.0f} s is usual)", std::max(each, kLeastLegSeconds), kSecondsALeg);
+        words += fmt::format(", {:.0f} s for each, too short for many of them to be decided ({:.0f} s is usual)", std::max(each, kLeastLegSeconds),
+                             kSecondsALeg);
     if (!timed) return words + (budget ? "" : ", more where steps are slow: none of it was timed here yet");
     words += fmt::format(": the slowest step of those timed here takes {}", format::milliseconds(forecast.slowestStep * 1e3));
     if (forecast.waiting > 0) words += fmt::format("; {} more wait for a larger budget", forecast.waiting);

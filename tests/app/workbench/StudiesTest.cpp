@@ -259,11 +259,14 @@ TEST(AReportForScripts, OfALadderSaysWhatTheMachineDidWhileEachRowWasMeasured) {
 
 TEST(AForecastOfALadder, SaysWhereItsBudgetLeavesEachMeasurementLittleTime) {
     LadderForecast forecast{.legs = 12, .open = 12, .budgetSeconds = 60};
-    EXPECT_EQ(forecastWords(forecast, true), "12 measurements, about 1.0 minutes, 5 s for each: so short many stay undecided (25 s is usual)");
+    EXPECT_EQ(forecastWords(forecast, true),
+              "12 measurements, about 1.0 minutes, 5 s for each, too short for many of them to be decided (25 s is usual)");
     forecast.budgetSeconds = 360;
     EXPECT_EQ(forecastWords(forecast, true), "12 measurements, about 6.0 minutes");
     forecast.budgetSeconds = 60;
-    EXPECT_THAT(forecastWords(forecast, false), testing::Not(testing::HasSubstr("for each"))) << "nobody gave a budget";
+    forecast.open = 2;
+    EXPECT_EQ(forecastWords(forecast, true), "2 measurements, about 1.0 minutes") << "what is measured already takes nothing of it";
+    EXPECT_THAT(forecastWords(forecast, false), ::testing::Not(::testing::HasSubstr("for each"))) << "nobody gave a budget";
 }
 
 TEST(AReportForScripts, OfASearchsWinnerHasTheIntervalOfTheFreshExperimentAlone) {

@@ -227,12 +227,12 @@ TEST(Rules, OfClippingAndRatesSpeakOfWhatTheRunDid) {
     facts.plan.config.schedule = "range-test";
     EXPECT_FALSE(spoken(facts).contains("rate-unusual")) << "its rate is too high on purpose";
     facts = quiet();
-    facts.checkpointBytes = facts.oneCheckpointBytes = 2e12;
+    facts.checkpointBytes = facts.leastCheckpointBytes = 2e12;
     EXPECT_FALSE(spoken(facts).contains("checkpoint-room")) << "keeping fewer than one helps nobody";
     facts.checkpointBytes = 1.8e12;
-    facts.oneCheckpointBytes = 0.6e12;
+    facts.leastCheckpointBytes = 1.2e12;
     EXPECT_FALSE(spoken(facts).contains("checkpoint-room")) << "nor keeping one, while the next one is written beside it";
-    facts.oneCheckpointBytes = 0.4e12;
+    facts.leastCheckpointBytes = 0.8e12;
     EXPECT_TRUE(spoken(facts).contains("checkpoint-room"));
 }
 

@@ -61,6 +61,10 @@ TEST(CheckpointRetention, PlansWhatWillBeWrittenAndKept) {
     EXPECT_EQ(planCheckpoints(0, 1000, 500, true, 3, true).atOnce, 2) << "none of them ever goes";
     EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 0, false).atOnce, 10);
     EXPECT_EQ(planCheckpoints(0, 1000, 0, false, 3, true).atOnce, 0);
+    for (const bool best : {false, true})
+        for (const std::int64_t every : {0, 100, 500, 600})
+            EXPECT_EQ(planCheckpoints(0, 1000, every, true, 3, best).leastAtOnce, planCheckpoints(0, 1000, every, true, 1, best).atOnce)
+                << every << " " << best;
 }
 
 class RetentionOfARun : public ::testing::Test {

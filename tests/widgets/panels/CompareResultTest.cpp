@@ -306,9 +306,9 @@ TEST_F(CompareResultTest, ASideHasItsColourInTheLineThatSaysWhatItIs) {
     for (const auto* label : result.findChildren<ElidedLabel*>())
         if (label->text().startsWith("A: ")) sides = label;
     ASSERT_NE(sides, nullptr);
-    EXPECT_EQ(sides->text(), "A: amp=off   B: amp=bf16   same else (32 keys)");
+    EXPECT_EQ(sides->text(), "A: amp=off   B: amp=bf16   all else alike (32 settings)");
     const bool dark = isDark(sides->palette());
-    const auto b = sides->text().indexOf("B: "), rest = sides->text().indexOf("same");
+    const auto b = sides->text().indexOf("B: "), rest = sides->text().indexOf("all else");
     for (const qsizetype at : {qsizetype(0), qsizetype(9)}) EXPECT_EQ(sides->inkAt(at), seriesColour(SeriesRole::A, dark)) << at;
     for (const qsizetype at : {b, b + 10}) EXPECT_EQ(sides->inkAt(at), seriesColour(SeriesRole::B, dark)) << at;
     for (const qsizetype at : {rest, sides->text().size() - 1}) EXPECT_EQ(sides->inkAt(at), sides->palette().color(QPalette::WindowText)) << at;

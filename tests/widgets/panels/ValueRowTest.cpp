@@ -115,6 +115,22 @@ TEST_F(ValueRowTest, TwoLongWordsAreReadWholeInANarrowPanelBelowTheirName) {
     EXPECT_GE(editor().left(), 0);
 }
 
+// As before a panel is laid out.
+TEST_F(ValueRowTest, OfARowThatIsNarrowerThanItsPartsTheEditorKeepsItsLeastWidth) {
+    make("Between documents", Choices{{"blank-line", "endoftext"}});
+    QWidget panel;
+    row->setParent(&panel);
+    row->setMinimumSize(0, 0);  // which it had as a window
+    row->setGeometry(0, 0, 100, row->heightForWidth(100));
+    panel.show();
+    row->show();
+    QCoreApplication::processEvents();
+    ASSERT_EQ(row->width(), 100);
+    EXPECT_GE(editor().width(), 100);
+    EXPECT_GE(editor().left(), 0);
+    row->setParent(nullptr);
+}
+
 TEST_F(ValueRowTest, NothingThatComesOrGoesMovesAPartOrTheRow) {
     for (const char* title : {"Norm", "Activation checkpointing"}) {
         make(title, kWords);

@@ -266,7 +266,7 @@ void CompareResult::showPairs(const ExperimentHistory& history) {
 void CompareResult::showSides() {
     const bool same = m_view.history->began() && m_view.history->began()->same;
     const QString a = "A: " + m_view.settingsA, b = "B: " + m_view.settingsB, gap = "   ";
-    const QString rest = m_view.sameKeys > 0 ? gap + QString("same else (%1 keys)").arg(m_view.sameKeys) : QString();
+    const QString rest = m_view.sameKeys > 0 ? gap + QString("all else alike (%1 settings)").arg(m_view.sameKeys) : QString();
     m_sides->setText(same ? QString("A and B are the same settings: what differs is this machine's doing") : a + gap + b + rest);
     m_sides->setTints(same ? std::vector<ElidedLabel::Tint>()
                            : std::vector<ElidedLabel::Tint>{{0, a.size(), SeriesRole::A}, {a.size() + gap.size(), b.size(), SeriesRole::B}});

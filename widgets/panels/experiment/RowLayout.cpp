@@ -50,9 +50,9 @@ RowLayout::Columns RowLayout::columnsOf(int width) {
     return columns;
 }
 
-// Two long words beside each other may need a little more than the column.
+// Two long words beside each other may need a little more than the column. Before a panel is laid out a row may be narrower than its column.
 int RowLayout::editorNeeds(const Columns& columns) const {
-    return std::clamp(itemAt(Editor)->minimumSize().width(), columns.editorWidth, columns.reset - kSpacing);
+    return std::max(columns.editorWidth, std::min(itemAt(Editor)->minimumSize().width(), columns.reset - kSpacing));
 }
 
 bool RowLayout::nameAbove(int width) const {

@@ -254,8 +254,9 @@ void OverviewPane::setView(const PanesView& view) {
                     "Of what goes on at once the first of these classes counts: kernels, copies, memsets, communication, calls of the CUDA or HIP "
                     "runtime, loading of data, operations on the CPU, other; as TensorBoard's profiler divides a step. Divided is the time from "
                     "the first step to the end of the last and of what it launched.\nBusy: the share of that time in which any stream has work. "
-                    "SM efficiency, estimated: each kernel's time weighted by the share of multiprocessors that it gives a block, at most 1, of "
-                    "that time. Occupancy, estimated: the share of a multiprocessor's threads that the blocks that fit on it occupy, weighted by "
+                    "SM efficiency, estimated: each kernel's time weighted by the share of multiprocessors that it gives a block, those that run at "
+                    "once by no more than all of them, of that time. Occupancy, estimated: the share of a multiprocessor's threads that the blocks "
+                    "that fit on it occupy, weighted by "
                     "the kernels' time.";
             } else {
                 if (!steps.thread.empty()) sentence += " · " + dividedThreads(steps);
