@@ -1,12 +1,14 @@
 #include "sessions/DeviceShapes.h"
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostOfShape = std::int64_t{1} << 32;
-constexpr double kMostBandwidth = 1e15;  // B/s
+constexpr std::size_t kMostOfRanks = 65536;  // GPUs of all workers of a file together
+constexpr double kMostBandwidth = 1e15;      // B/s
 constexpr std::int64_t kFactBytesAtOnce = std::int64_t{1} << 20;
 
 // The first of these members that is a plausible number; 0: none.
@@ -74,12 +76,24 @@ void takeShape(const nlohmann::json& gpu, std::map<std::int64_t, GpuShape>& into
     if (shape.multiprocessors > 0) into.try_emplace(memberOf(gpu, {"id"}), shape);
 }
 
+// The workers that a file is of, as they are shown in the session.
+std::vector<std::int64_t> ranksOf(const nlohmann::json& facts) {
+    std::vector<std::int64_t> ranks;
+    if (const auto several = facts.find("ranks"); several != facts.end() && several->is_array()) {
+        for (const auto& rank : *several)
+            if (rank.is_number_integer()) ranks.push_back(rank.get<std::int64_t>());
+    } else if (const auto one = facts.find("rank"); one != facts.end() && one->is_number_integer()) {
+        ranks.push_back(one->get<std::int64_t>());
+    }
+    return ranks;
+}
+
 }  // namespace
 
-Result<std::map<std::int64_t, GpuShape>> deviceShapes(SessionReader& reader, std::int64_t session) {
+Result<GpuShapes> deviceShapes(SessionReader& reader, std::int64_t session) {
     const auto lanes = reader.chunkLanes(session);
     if (!lanes) return lanes.error();
-    std::map<std::int64_t, GpuShape> shapes;
+    GpuShapes shapes;
     for (const auto& lane : *lanes) {
         const bool own = lane.kind == "device/1";
         if (!own && lane.kind != "trace-facts/1") continue;
@@ -89,11 +103,16 @@ Result<std::map<std::int64_t, GpuShape>> deviceShapes(SessionReader& reader, std
         for (const auto& chunk : page->chunks) {
             const auto* text = reinterpret_cast<const char*>(chunk->bytes.data());
             const auto json = nlohmann::json::parse(text, text + chunk->bytes.size(), nullptr, false);
-            if (own) takeShape(json, shapes);
+            if (own) takeShape(json, shapes.first);
             if (own || !json.is_object() || !json.contains("facts") || !json["facts"].is_object()) continue;
+            GpuShapes::ByOrdinal ofFile;
             for (const char* list : {"deviceProperties", "gpus"})
                 if (json["facts"].contains(list) && json["facts"][list].is_array())
-                    for (const auto& gpu : json["facts"][list]) takeShape(gpu, shapes);
+                    for (const auto& gpu : json["facts"][list]) takeShape(gpu, ofFile);
+            for (const auto& [ordinal, shape] : ofFile) shapes.first.try_emplace(ordinal, shape);
+            const auto ranks = ranksOf(json);
+            if (ofFile.size() * ranks.size() > kMostOfRanks) continue;
+            for (const std::int64_t rank : ranks) shapes.ofRank[rank].insert(ofFile.begin(), ofFile.end());
         }
     }
     return shapes;

@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// By ordinal of the device; those of which nothing is told are left out.
-Result<std::map<std::int64_t, GpuShape>> deviceShapes(SessionReader& reader, std::int64_t session);
+// Those of which nothing is told are left out.
+Result<GpuShapes> deviceShapes(SessionReader& reader, std::int64_t session);
 
 }  // namespace stepscope

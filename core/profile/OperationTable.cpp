@@ -13,6 +13,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostKinds = 8192;  // kept apart meanwhile; a step has some hundreds
+constexpr const char* kOfLaterKinds = "operations of more kinds than 8192: the later ones together";
 
 struct Word {
     const char* part;  // of the name
@@ -116,10 +117,9 @@ public:
         m_launches += operation.launch && operation.step != 0 ? 1 : 0;
         auto found = m_sums.find(cell);
         if (found == m_sums.end()) {
-            if (m_sums.size() == kMostKinds) return;
-            found = m_sums.emplace(cell, Sum{.kind = kindOf(operation)}).first;
+            if (m_sums.size() < kMostKinds) found = m_sums.emplace(cell, Sum{.kind = kindOf(operation)}).first;
         }
-        Sum& sum = found->second;
+        Sum& sum = found == m_sums.end() ? m_later : found->second;
         sum.runs += operation.worker == 0 ? 1 : 0;
         sum.launches += operation.launch ? 1 : 0;
         if (!operation.inItself) sum.totalNs += operation.totalNs;
@@ -135,6 +135,12 @@ public:
             into.launches += sum.launches;
             into.totalNs += sum.totalNs;
             into.selfNs += sum.selfNs;
+        }
+        // They may call each other, so only their own time can be added up.
+        if (m_later.runs > 0 || m_later.selfNs > 0) {
+            Sum& into = merged[{kOfLaterKinds, m_later.kind, Activity::None, Role::None, false}];
+            into = m_later;
+            into.totalNs = m_later.selfNs;
         }
         auto rows = std::make_shared<std::vector<CapturedOperation>>();
         for (const auto& [key, sum] : merged)
@@ -159,6 +165,7 @@ public:
 private:
     mutable std::mutex m_mutex;
     std::unordered_map<Cell, Sum, HashOfCell> m_sums;
+    Sum m_later;  // of kinds that came when there was no room for more
     std::int64_t m_launches = 0;
 };
 

@@ -294,7 +294,7 @@ std::int64_t KinetoLinks::shifted(std::int64_t id, std::int64_t by) {
     return id > 0 && id <= kLargestId ? id + by : id;
 }
 
-KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, std::map<std::int64_t, GpuShape> gpus)
+KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, GpuShapes gpus)
     : m_out(out), m_links(links), m_gpus(std::move(gpus)) {
     for (const auto& thread : threads) {
         if (thread.number != 0 || thread.device < 0) m_threads.try_emplace({thread.rank, thread.process, thread.number}, thread.thread);
@@ -358,8 +358,8 @@ Status KinetoRows::add(const SliceBlock& block) {
     std::vector<std::string> strings;
     std::vector<Said> said;
     for (const auto& text : block.strings) strings.push_back(quoted(text));
-    const auto gpu = m_gpus.find(block.thread.device);
-    for (const auto& one : block.arguments) said.emplace_back(one, gpu == m_gpus.end() ? nullptr : &gpu->second);
+    const GpuShape* const gpu = m_gpus.find(block.thread.rank, block.thread.device);
+    for (const auto& one : block.arguments) said.emplace_back(one, gpu);
     const SliceThread& thread = block.thread;
     const bool device = thread.device >= 0;
     const KinetoLinks::Shift shift = m_links.shiftOf(thread.rank);

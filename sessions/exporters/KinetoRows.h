@@ -63,8 +63,8 @@ private:
 
 class KinetoRows {
 public:
-    // gpus: by ordinal, those that are known: how much of it a kernel fills is written where its trace did not say so.
-    KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, std::map<std::int64_t, GpuShape> gpus = {});
+    // gpus: those that are known: how much of it a kernel fills is written where its trace did not say so.
+    KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, GpuShapes gpus = {});
 
     void metadata(const SliceThread& thread);
     Status add(const SliceBlock& block);
@@ -84,7 +84,7 @@ private:
 
     std::ostream& m_out;
     const KinetoLinks& m_links;
-    std::map<std::int64_t, GpuShape> m_gpus;
+    GpuShapes m_gpus;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> m_threads;  // rank, process and autograd's number -> the system's
     std::set<std::pair<std::int64_t, bool>> m_processes;
     std::set<std::tuple<std::int64_t, bool, std::int64_t>> m_named;  // process, whether of a device, thread

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/StepPlace.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/importers/JsonScan.h"
 
@@ -160,6 +161,9 @@ std::optional<ChromeEvents::Told> ChromeEvents::told(const ChromeEvent& event, s
     record.lane = *lane;
     record.name = nameOf(event.name);
     arguments(event, phase, record);
+    // As PyTorch names the step of an optimizer; its traces tell no phase otherwise. What lies in it has it from there (LaneWriter).
+    if (record.kind == SliceKind::Annotation && record.phase == TextStore::kNone && name.starts_with("Optimizer.step#"))
+        record.phase = m_trace.text(toString(Activity::Optimizer));
     return told;
 }
 

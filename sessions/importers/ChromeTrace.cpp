@@ -25,8 +25,13 @@ public:
     Status read(const std::function<Status()>& source) {
         Status done = document();
         if (const Status under = source(); !under) return under;  // why the bytes ended is more than that they did
-        if (!done) return done;
-        if (peek(); m_at < m_window.size()) return wrong("more follows behind its end");
+        if (!done) {
+            if (m_endsAt < 0 || !m_tookEvents) return done;
+            // Of a program that was killed: Chrome and Perfetto take such a file as far as it is whole too.
+            m_trace.file().endsEarly = placeOf(m_endsAt);
+        } else if (peek(); m_at < m_window.size()) {
+            return wrong("more follows behind its end");
+        }
         if (const Status under = source(); !under) return under;
         m_events.end();
         return facts();
@@ -61,11 +66,15 @@ private:
 
     Error wrong(const std::string& what, const char* at = nullptr) const {
         const std::int64_t place = m_offset + static_cast<std::int64_t>(at == nullptr ? m_at : static_cast<std::size_t>(at - m_window.data()));
-        return makeError(ErrorCode::BadInput, fmt::format("\"{}\" cannot be read as a trace: {} at byte {}{}; export or copy it again.", m_path, what,
-                                                          place, m_unpacked ? " of what it unpacks to" : ""))
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("\"{}\" cannot be read as a trace: {} {}; export or copy it again.", m_path, what, placeOf(place)))
             .about(Subject::Kind::File, m_path);
     }
-    Error ended() const { return wrong("it ends in the middle"); }
+    std::string placeOf(std::int64_t byte) const { return fmt::format("at byte {}{}", byte, m_unpacked ? " of what it unpacks to" : ""); }
+    Error ended() {
+        m_endsAt = m_offset + static_cast<std::int64_t>(m_at);
+        return wrong("it ends in the middle");
+    }
     static std::string tooDeep() { return fmt::format("values are nested more than {} deep", kDeepestJson); }
 
     // The next byte that is no space, which stays; 0 where there is none.
@@ -167,7 +176,10 @@ private:
             const auto info = nlohmann::json::parse(found, nullptr, false);
             if (info.is_object() && info.contains("rank") && info["rank"].is_number_unsigned()) {
                 const auto rank = info["rank"].get<std::uint64_t>();
-                if (rank < 1U << 24) m_trace.file().rank = static_cast<std::int64_t>(rank);
+                if (rank < 1U << 24) {
+                    m_trace.file().rank = static_cast<std::int64_t>(rank);
+                    m_trace.file().saysRank = true;
+                }
             }
         }
     }
@@ -185,6 +197,7 @@ private:
             if (rank.is_number_unsigned() && rank.get<std::uint64_t>() < kMostRank) ranks.emplace(rank.get<std::int64_t>(), rank.get<std::int64_t>());
         if (ranks.size() < 2) return;
         m_trace.file().ranks = std::move(ranks);
+        m_trace.file().saysRank = true;
         m_trace.file().apart = static_cast<std::int64_t>(apart);
     }
     // And what its counters are in, by their names.
@@ -223,12 +236,17 @@ private:
             if (scanned == Scan::Bad) return wrong("an event is no JSON", at);
             if (scanned == Scan::TooDeep) return wrong(tooDeep(), at);
             m_events.take(m_event);
+            m_tookEvents = true;
             if (!m_trace.status()) return m_trace.status();
             moveTo(at);
             const char next = peek();
             ++m_at;
-            if (next == ',') continue;
             if (next == ']') return {};
+            if (next == ',') {
+                if (peek() != ']') continue;
+                ++m_at;  // a comma before the end, as programs leave it that write event by event
+                return {};
+            }
             --m_at;
             return m_at >= m_window.size() ? ended() : wrong("there is neither ',' nor ']' behind an event");
         }
@@ -315,8 +333,9 @@ private:
     std::function<std::string()> m_next;
     std::string m_window, m_facts;
     std::size_t m_at = 0;
-    std::int64_t m_offset = 0;  // in the file, of where the window begins
-    bool m_ended = false, m_sawEvents = false;
+    std::int64_t m_offset = 0;   // in the file, of where the window begins
+    std::int64_t m_endsAt = -1;  // where what is whole ends, of a file that ends in the middle
+    bool m_ended = false, m_sawEvents = false, m_tookEvents = false;
     ChromeEvent m_event;
 
 public:

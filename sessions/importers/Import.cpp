@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -124,15 +125,23 @@ void tellRanks(TraceBuilder& trace, const std::vector<std::string>& files, std::
     std::set<std::int64_t> taken;
     for (std::size_t i = 0; i < trace.files().size(); ++i) {
         auto& file = trace.files()[i];
+        std::vector<std::int64_t> others;  // than they would have, of a file that says none
         const auto give = [&](std::int64_t& rank) {
             if (taken.insert(rank).second) return;
             const std::int64_t said = rank;
             for (rank = 0; !taken.insert(rank).second;) ++rank;
+            if (!file.saysRank) return others.push_back(rank);
             notes.push_back(
-                fmt::format("\"{}\" says that it is of rank {}, as another of the files does: it is shown as rank {}.", files[i], said, rank));
+                fmt::format("\"{}\" says that it is of rank {}, which another of the files has: it is shown as rank {}.", files[i], said, rank));
         };
         if (file.ranks.empty()) give(file.rank);
         for (auto& [said, shown] : file.ranks) give(shown);
+        if (others.size() == 1)
+            notes.push_back(fmt::format("\"{}\" does not say of which rank {} is: it is shown as rank {}, which no other file has.", files[i],
+                                        file.ranks.empty() ? "it" : "one of its processes", others[0]));
+        else if (!others.empty())
+            notes.push_back(fmt::format("\"{}\" does not say of which ranks its processes are: they are shown as ranks {}, which no other file has.",
+                                        files[i], fmt::join(others, ", ")));
     }
 }
 
@@ -176,6 +185,8 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
             case FileKind::Chrome:
                 trace.file().rank = 0;
                 read = importing::readChromeTrace(path, trace, go);
+                if (const auto& where = trace.file().endsEarly; !where.empty())
+                    summary.notes.push_back(fmt::format("\"{}\" ends early, {}: what is whole was imported.", path, where));
                 break;
             case FileKind::Perfetto:
                 trace.file().rank = 0;
@@ -221,6 +232,7 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
         return refused(request.files[0], fmt::format("\"{}\" holds no event that could be kept.{}", request.files[0], why.empty() ? "" : why + "."));
     }
     tellRanks(trace, request.files, summary.notes);
+    if (std::string fewer = scalars.leftOut(); !fewer.empty()) summary.notes.push_back(std::move(fewer));
 
     SessionInfo info;
     info.kind = SessionKind::Trace;
@@ -263,7 +275,11 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     for (std::size_t i = 0; i < trace.files().size(); ++i) {
         const auto& file = trace.files()[i];
         if (file.facts.empty()) continue;
-        const std::string facts = fmt::format(R"({{"source":"{}","rank":{},"origin_ns":{},"facts":{}}})", file.source, file.rank, origin, file.facts);
+        std::string ranks;  // of a file of several workers, as they are shown
+        for (const auto& [said, shown] : file.ranks) ranks += fmt::format("{}{}", ranks.empty() ? R"("ranks":[)" : ",", shown);
+        if (!ranks.empty()) ranks += "],";
+        const std::string facts =
+            fmt::format(R"({{"source":"{}","rank":{},{}"origin_ns":{},"facts":{}}})", file.source, file.rank, ranks, origin, file.facts);
         const auto* data = reinterpret_cast<const std::byte*>(facts.data());
         if (!(*store)->add(
                 [chunk = Chunk{"trace-facts/1", static_cast<std::int64_t>(i), {0}, {0}, 1, {data, data + facts.size()}}] { return chunk; }))

@@ -210,7 +210,12 @@ bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
         m_trace.skip("nested more than 60000 deep");
         return true;
     }
-    if (within != nullptr) charge(*within, start, std::min(open.end, within->end));
+    if (within != nullptr) {
+        charge(*within, start, std::min(open.end, within->end));
+        open.phase = within->phase;
+        if (isOperation(record.kind) && record.phase == TextStore::kNone) open.record.phase = open.phase;
+    }
+    if (record.kind == SliceKind::Annotation && record.phase != TextStore::kNone) open.phase = record.phase;
     m_open.push_back(open);
     return true;
 }

@@ -26,6 +26,7 @@ private:
         std::int64_t end = 0, called = 0, covered = 0;
         std::int64_t forwardStart = 0, step = kNoStep;
         std::int32_t depth = 0;
+        std::uint32_t phase = TextStore::kNone;  // of the annotation that it is or lies in: of an operation that says none
     };
     bool takeSlice(const Record& record, std::int64_t start);
     bool toldTwice(Record& record);

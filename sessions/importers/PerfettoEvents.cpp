@@ -216,6 +216,7 @@ void PerfettoEvents::tellWhose(const Track& track, std::optional<std::int64_t> p
     TraceBuilder::File& file = m_trace.file();
     if (file.ranks.size() >= kMostRanksOfAFile && !file.ranks.contains(track.rank)) return;
     file.ranks.emplace(track.rank, track.rank);
+    file.saysRank = true;
     TraceBuilder::File::Whose whose{.rank = track.rank};
     if (pid) {
         const std::int64_t added = kPerRankThere * track.rank;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/Format.h"
 #include "sessions/file/MaskedCrc.h"
 #include "sessions/importers/ByteSource.h"
 #include "sessions/importers/ProtoFields.h"
@@ -76,7 +77,7 @@ private:
         if (!std::isfinite(*number)) return m_trace.skip("a value that is no finite number");
         ScalarSteps::Step probe;
         const double* const place = scalarPlaceOf(probe, tag);
-        if (place != nullptr && m_steps.count() < kMostScalarSteps) {
+        if (place != nullptr && m_steps.takes(step)) {
             // A validation comes behind its step, which keeps its own time.
             ScalarSteps::Step& of = place == &probe.validation ? m_steps.validated(step, atNs) : m_steps.at(step, atNs);
             *scalarPlaceOf(of, tag) = *number;
@@ -164,6 +165,19 @@ ScalarSteps::Step& ScalarSteps::validated(std::int64_t step, std::int64_t atNs) 
     Step& found = m_steps[step];
     found.validatedAt = atNs;
     return found;
+}
+
+bool ScalarSteps::takes(std::int64_t step) {
+    const bool fits = m_steps.size() < m_most || m_steps.contains(step);
+    if (!fits) ++m_leftOut;
+    return fits;
+}
+
+std::string ScalarSteps::leftOut() const {
+    if (m_leftOut == 0) return {};
+    return fmt::format("A session takes {} steps of logs: {} of later ones {} in its counters alone.",
+                       format::count(static_cast<std::int64_t>(m_most)),
+                       m_leftOut == 1 ? std::string("1 value") : format::count(m_leftOut) + " values", m_leftOut == 1 ? "is" : "are");
 }
 
 std::int64_t ScalarSteps::firstNs() const {

@@ -13,9 +13,12 @@
 
 namespace stepscope::importing {
 
+constexpr std::size_t kMostScalarSteps = 2'000'000;
+
 // The numbers of logs, step by step, until all files are read.
 class ScalarSteps {
 public:
+    explicit ScalarSteps(std::size_t most = kMostScalarSteps) : m_most(most) {}
     struct Step {
         std::int64_t at = 0;  // ns of Unix time, or of the log's own
         double loss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown, validation = kUnknown;
@@ -26,6 +29,10 @@ public:
     // told: not of a log without times, whose steps are given places in time that say nothing of how long they took.
     Step& at(std::int64_t step, std::int64_t atNs, bool told = true);
     Step& validated(std::int64_t step, std::int64_t atNs);
+    // Whether the step is there or there is room for it; what is told of one without is counted.
+    bool takes(std::int64_t step);
+    // Where there was not room for all: a sentence that says of how many numbers they are; else empty.
+    std::string leftOut() const;
     void beginsAt(std::int64_t ns) { m_begin = ns; }  // of the log's clock, where that is known
     bool empty() const { return m_steps.empty(); }
     std::size_t count() const { return m_steps.size(); }
@@ -36,6 +43,8 @@ public:
     std::vector<Event> events(std::int64_t origin) const;
 
 private:
+    const std::size_t m_most;
+    std::int64_t m_leftOut = 0;
     std::map<std::int64_t, Step> m_steps;
     std::optional<std::int64_t> m_begin;
 };
@@ -44,8 +53,6 @@ private:
 std::string lowered(std::string_view text);
 // Where a number of this name belongs, by the names that people give these: Loss/train, train/loss, val_loss, lr, ...; null: nowhere.
 double* scalarPlaceOf(ScalarSteps::Step& step, const std::string& tag);
-
-constexpr std::size_t kMostScalarSteps = 2'000'000;
 
 bool looksLikeEventFile(std::string_view head);
 bool looksLikeLlmcLog(std::string_view head);

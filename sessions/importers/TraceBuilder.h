@@ -33,9 +33,12 @@ public:
     // One file: its worker, and where its clock stands in Unix time; the latter may be told after its events.
     struct File {
         std::int64_t rank = 0;
+        bool saysRank = false;  // the file itself, by `rank` or `ranks`; else they are only in a row
         std::int64_t baseNs = 0;
         std::string facts;   // what the file says of itself, a JSON object; stored as it is
         std::string source;  // "kineto", "nsys"
+        // Where what is whole of it ends, "at byte 120", if that is before its end; what is there is kept.
+        std::string endsEarly;
         // ns to which its times are rounded: what reaches beyond its parent by no more than this lies within it. 0: they are exact.
         std::int64_t roundedNs = 0;
         // Where the processes of several workers are in it: what each is told by in the file, and the rank that it is given. The processes of the

@@ -20,21 +20,29 @@ const std::vector<SavedQuery>& savedQueries() {
          "GROUP BY name\n"
          "ORDER BY total_ms DESC\n"
          "LIMIT 25"},
-        {"time-per-layer", "Own time of each layer, forwards and backwards",
+        {"time-per-layer", "Each layer's own time on the host and in kernels, forwards and backwards",
+         "WITH spent AS (\n"
+         "  SELECT layer, role, phase, self_ns AS host_ns, 0 AS kernel_ns FROM op\n"
+         "  UNION ALL\n"
+         "  SELECT layer, role, phase, 0, dur_ns FROM kernel\n"
+         ")\n"
          "SELECT coalesce('layer ' || layer, role, 'none') AS place,\n"
-         "       round(total(self_ns) FILTER (WHERE phase = 'forward') / 1e6, 3) AS forward_ms,\n"
-         "       round(total(self_ns) FILTER (WHERE phase = 'backward') / 1e6, 3) AS backward_ms,\n"
-         "       round(total(self_ns) / 1e6, 3) AS all_ms\n"
-         "FROM op\n"
+         "       round(total(host_ns) FILTER (WHERE phase = 'forward') / 1e6, 3) AS host_forward_ms,\n"
+         "       round(total(host_ns) FILTER (WHERE phase = 'backward') / 1e6, 3) AS host_backward_ms,\n"
+         "       round(total(host_ns) / 1e6, 3) AS host_ms,\n"
+         "       round(total(kernel_ns) FILTER (WHERE phase = 'forward') / 1e6, 3) AS kernels_forward_ms,\n"
+         "       round(total(kernel_ns) FILTER (WHERE phase = 'backward') / 1e6, 3) AS kernels_backward_ms,\n"
+         "       round(total(kernel_ns) / 1e6, 3) AS kernels_ms\n"
+         "FROM spent\n"
          "GROUP BY place\n"
-         "ORDER BY all_ms DESC"},
-        {"time-per-role", "Own time of each part of the model",
-         "SELECT coalesce(role, 'none') AS part, count(*) AS calls, round(total(self_ns) / 1e6, 3) AS self_ms,\n"
+         "ORDER BY kernels_ms DESC, host_ms DESC"},
+        {"time-per-role", "Own time of each part of the model on the host",
+         "SELECT coalesce(role, 'none') AS part, count(*) AS calls, round(total(self_ns) / 1e6, 3) AS host_ms,\n"
          "       round(100.0 * total(self_ns) / total(total(self_ns)) OVER (), 1) AS share_pct\n"
          "FROM op\n"
          "GROUP BY part\n"
-         "ORDER BY self_ms DESC"},
-        {"time-per-step", "Steps, and how much of each was spent in operations",
+         "ORDER BY host_ms DESC"},
+        {"time-per-step", "Steps, and how much of each was spent in operations on the host",
          "WITH spent AS (SELECT rank, capture, step, total(self_ns) AS self_ns, count(*) AS calls FROM op GROUP BY rank, capture, step)\n"
          "SELECT step.rank, step.number, round(step.dur_ns / 1e6, 3) AS step_ms, round(spent.self_ns / 1e6, 3) AS operations_ms, spent.calls\n"
          "FROM step LEFT JOIN spent ON spent.step = step.number AND spent.rank = step.rank AND spent.capture IS step.capture\n"

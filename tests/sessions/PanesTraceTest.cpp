@@ -17,17 +17,20 @@ namespace {
 struct PanesTrace : testing::Test {
     TempFolder folder;
     std::string path = folder.file("s.db");
-    std::map<std::int64_t, GpuShape> shapes;
+    GpuShapes gpus;
+    std::map<std::int64_t, GpuShape> shapes;  // the first of each ordinal
 
-    RangePanes imported(const std::string& file) {
-        const auto summary = importFiles({.database = path, .files = {file}, .name = {}, .progress = {}});
+    RangePanes imported(const std::string& file) { return imported(std::vector<std::string>{file}); }
+    RangePanes imported(const std::vector<std::string>& files) {
+        const auto summary = importFiles({.database = path, .files = files, .name = {}, .progress = {}});
         EXPECT_TRUE(summary) << summary.error().sentence;
         if (!summary) return {};
         auto reader = SessionReader::open(path);
-        shapes = deviceShapes(**reader, summary->session).value();
+        gpus = deviceShapes(**reader, summary->session).value();
+        shapes = gpus.first;
         auto trace = SessionTrace::open(path, summary->session);
         EXPECT_TRUE((*trace)->complete([] { return true; }));
-        PanesReader panes(**trace, shapes, [] { return true; });
+        PanesReader panes(**trace, gpus, [] { return true; });
         EXPECT_TRUE(panes.open());
         return panes.read(0, 0).value();
     }
@@ -112,6 +115,31 @@ TEST_F(PanesTrace, WithoutAGpuThereIsNone) {
     EXPECT_FALSE(panes.devices);
     EXPECT_TRUE(panes.kernels.empty());
     EXPECT_EQ(panes.totals.operations, 4);
+}
+
+TEST_F(PanesTrace, EachWorkersGpuIsWhatItsOwnFileSays) {
+    const auto written = [&](const std::string& name, const std::string& whose, int multiprocessors) {
+        const std::string gpu = R"({"id": 0, "numSms": )" + std::to_string(multiprocessors) +
+                                R"(, "maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": 65536, "sharedMemPerMultiprocessor": 98304})";
+        writeFile(folder.file(name), "{" + whose + R"(, "deviceProperties": [)" + gpu +
+                                         R"(], "traceEvents": [{"ph": "X", "cat": "kernel", "name": ")" + name +
+                                         R"(", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"device": 0, "stream": 7, )"
+                                         R"("grid": [10, 1, 1], "block": [64, 1, 1], "registers per thread": 16, "shared memory": 0}}]})");
+        return folder.file(name);
+    };
+    const std::string small = written("small", R"("distributedInfo": {"rank": 3})", 10),
+                      large = written("large", R"("distributedInfo": {"rank": 5})", 20);
+    std::map<std::string, double> blocks;
+    for (const PaneKernel& one : imported(std::vector<std::string>{small, large}).kernels) blocks[one.row.name] = one.blocksPerMultiprocessor;
+    EXPECT_DOUBLE_EQ(blocks.at("small"), 1);
+    EXPECT_DOUBLE_EQ(blocks.at("large"), 0.5) << "though both are called 0";
+    // Of files of several workers each, all of which say that they are 0 and 1.
+    const char* both = R"("stepscopeRanks": {"ranks": [0, 1], "apart": 1000})";
+    imported(std::vector<std::string>{written("first", both, 10), written("second", both, 20)});
+    std::vector<std::int64_t> ofRanks;
+    for (std::int64_t rank = 0; rank < 5; ++rank) ofRanks.push_back(gpus.find(rank, 0)->multiprocessors);
+    EXPECT_EQ(ofRanks, (std::vector<std::int64_t>{10, 10, 20, 20, 10})) << "of a rank that nobody tells of, what was told first";
+    EXPECT_EQ(gpus.find(0, 1), nullptr);
 }
 
 TEST_F(PanesTrace, WhatATraceSaysOfItsDevicesIsCheckedAsAStrangers) {

@@ -100,8 +100,8 @@ Result<Roof> roofFor(SessionReader& reader, std::int64_t id, SummaryBy by, bool 
     if (!info) return info.error();
     const auto shapes = deviceShapes(reader, id);
     if (!shapes) return shapes.error();
-    if (info->kind == SessionKind::Trace) return roofOf(*info, devices, *shapes, nullptr);
-    return roofOf(*info, devices, *shapes, &Workbench::create()->machine());
+    if (info->kind == SessionKind::Trace) return roofOf(*info, devices, shapes->first, nullptr);
+    return roofOf(*info, devices, shapes->first, &Workbench::create()->machine());
 }
 
 Json orNull(const std::optional<double>& value) {
@@ -335,7 +335,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     Beside beside;
     beside.ranks = std::move(*ranks);
     std::map<std::int64_t, DeviceSummary> devices;  // by rank
-    std::map<std::int64_t, GpuShape> shapes;
+    GpuShapes shapes;
     if (*by == SummaryBy::Kernel) {
         auto found = deviceShapes(**reader, session);
         if (!found) return found.error();
@@ -350,8 +350,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         if (*by != SummaryBy::Kernel) return {};
         kernels.add(block);
         const auto [device, added] = devices.try_emplace(block.thread.rank);
-        if (added)
-            for (const auto& [number, shape] : shapes) device->second.setShape(number, shape);
+        if (added) device->second.setShapes(shapes, block.thread.rank);
         device->second.add(block);
         return {};
     });

@@ -170,7 +170,7 @@ void PanesWiring::read() {
                 const auto whole = othersHaveMemory(**stored, wanted.session);
                 if (!whole) return whole.error();
                 opened->othersAreWhole = *whole;
-                opened->shapes = *shapes;
+                opened->shapes = shapes->first;
                 opened->counters = {};
                 if (opened->session != wanted.session) opened->predicted.reset();
                 const auto counted = forEachSampleBlock(**stored, wanted.session, [&](const SampleBlock& block) -> Status {

@@ -92,6 +92,19 @@ std::string launchingOperation(const std::string& extra) {
     return name;
 }
 
+const GpuShape* GpuShapes::find(std::int64_t rank, std::int64_t ordinal) const {
+    if (const auto own = ofRank.find(rank); own != ofRank.end())
+        if (const auto found = own->second.find(ordinal); found != own->second.end()) return &found->second;
+    const auto found = first.find(ordinal);
+    return found == first.end() ? nullptr : &found->second;
+}
+
+void DeviceSummary::setShapes(const GpuShapes& gpus, std::int64_t rank) {
+    for (const auto& [ordinal, shape] : gpus.first) setShape(ordinal, shape);
+    if (const auto own = gpus.ofRank.find(rank); own != gpus.ofRank.end())
+        for (const auto& [ordinal, shape] : own->second) setShape(ordinal, shape);
+}
+
 std::optional<KernelFill> kernelFill(const SliceArguments& launch, const GpuShape& gpu) {
     const std::int64_t blocks = product(launch.grid), threads = product(launch.block);
     if (blocks == 0 || threads == 0 || gpu.multiprocessors <= 0) return std::nullopt;

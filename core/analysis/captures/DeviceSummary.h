@@ -30,6 +30,15 @@ struct GpuShape {
     double float32 = 0;  // FLOP/s, of its ordinary units
 };
 
+// Those of a session, as far as it tells of them.
+struct GpuShapes {
+    using ByOrdinal = std::map<std::int64_t, GpuShape>;
+    ByOrdinal first;                           // what was told first of each ordinal
+    std::map<std::int64_t, ByOrdinal> ofRank;  // and what a worker's own file tells of its GPUs, which may be others
+
+    const GpuShape* find(std::int64_t rank, std::int64_t ordinal) const;
+};
+
 // Blocks and warps of a launch for each multiprocessor, and the share of its threads that they occupy at most: of those that there are, of those that
 // fit in by threads, registers and shared memory. Nothing where the shape or the launch is not known.
 struct KernelFill {
@@ -101,6 +110,7 @@ public:
     // `gpu`: of devices without a shape of their own.
     explicit DeviceSummary(const GpuShape& gpu = {}) : m_gpu(gpu) {}
     void setShape(std::int64_t device, const GpuShape& gpu) { m_shapes[device] = gpu; }
+    void setShapes(const GpuShapes& gpus, std::int64_t rank);
     void add(const SliceBlock& block);
 
     bool empty() const { return m_works.empty(); }

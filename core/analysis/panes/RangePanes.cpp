@@ -46,7 +46,6 @@ std::string laneWords(const SliceThread& thread, bool severalRanks) {
 struct PanesReader::Growing {
     std::int64_t from = 0, to = 0, most = 0, read = 0;
     bool severalRanks = false;
-    const std::map<std::int64_t, GpuShape>* shapes = nullptr;
     RangePanes panes;
     OperationSummary operations;
     KernelSummary kernels;
@@ -121,7 +120,7 @@ void PanesReader::Growing::place(const SliceBlock& block) {
     }
 }
 
-PanesReader::PanesReader(TraceSource& source, std::map<std::int64_t, GpuShape> shapes, TraceIndex::GoesOn goesOn, std::int64_t most)
+PanesReader::PanesReader(TraceSource& source, GpuShapes shapes, TraceIndex::GoesOn goesOn, std::int64_t most)
     : m_source(source), m_shapes(std::move(shapes)), m_goesOn(goesOn), m_most(most), m_index(source, std::move(goesOn)) {}
 
 Status PanesReader::open() {
@@ -229,15 +228,14 @@ RangePanes PanesReader::finish(Growing& growing) {
 
 Result<RangePanes> PanesReader::read(std::int64_t from, std::int64_t to) {
     if (from >= to) from = m_lanes.begin, to = m_lanes.end == std::numeric_limits<std::int64_t>::max() ? m_lanes.end : m_lanes.end + 1;
-    Growing growing{.from = from, .to = to, .most = m_most, .shapes = &m_shapes};
+    Growing growing{.from = from, .to = to, .most = m_most};
     RangePanes& panes = growing.panes;
     panes.from = from;
     panes.to = to;
     for (const TraceLane& lane : m_lanes.lanes) {
         panes.devices = panes.devices || lane.thread.device >= 0;
         panes.severalRanks = panes.severalRanks || lane.thread.rank != m_lanes.lanes.front().thread.rank;
-        DeviceSummary& device = growing.devices[lane.thread.rank];
-        for (const auto& [number, shape] : m_shapes) device.setShape(number, shape);
+        if (const auto [device, added] = growing.devices.try_emplace(lane.thread.rank); added) device->second.setShapes(m_shapes, lane.thread.rank);
     }
     growing.severalRanks = panes.severalRanks;
     std::int64_t all = 0;

@@ -83,8 +83,8 @@ public:
     static constexpr std::int64_t kMostSlices = 1'500'000;    // read one by one
     static constexpr std::int64_t kLookBack = 2'000'000'000;  // ns: how long before the range a launch is looked for, and a team around it
 
-    // `source` outlives it. shapes: of GPUs by their ordinal, where they are known.
-    PanesReader(TraceSource& source, std::map<std::int64_t, GpuShape> shapes, TraceIndex::GoesOn goesOn, std::int64_t most = kMostSlices);
+    // `source` outlives it. shapes: of GPUs, where they are known.
+    PanesReader(TraceSource& source, GpuShapes shapes, TraceIndex::GoesOn goesOn, std::int64_t most = kMostSlices);
 
     // What lanes there are; before read(), and again when the capture has grown.
     Status open();
@@ -100,7 +100,7 @@ private:
     static RangePanes finish(Growing& growing);
 
     TraceSource& m_source;
-    std::map<std::int64_t, GpuShape> m_shapes;
+    GpuShapes m_shapes;
     TraceIndex::GoesOn m_goesOn;
     std::int64_t m_most;
     TraceIndex m_index;

@@ -79,7 +79,7 @@ struct SmallGpuRun {
 RangePanes panesOf(MemoryTrace& trace, std::int64_t from, std::int64_t to, std::int64_t most = PanesReader::kMostSlices) {
     const GpuShape v100{
         .multiprocessors = 80, .threadsPerMultiprocessor = 2048, .registersPerMultiprocessor = 65536, .sharedPerMultiprocessorBytes = 98304};
-    PanesReader reader(trace, {{0, v100}}, kAlwaysOn, most);
+    PanesReader reader(trace, {.first = {{0, v100}}, .ofRank = {}}, kAlwaysOn, most);
     EXPECT_TRUE(reader.open());
     auto panes = reader.read(from, to);
     EXPECT_TRUE(panes) << panes.error().sentence;

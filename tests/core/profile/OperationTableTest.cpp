@@ -112,6 +112,28 @@ TEST(OperationTable, HasABoundedNumberOfRowsWithBoundedNames) {
     for (const auto& row : *done.rows) EXPECT_EQ(row.name.size(), kLongestOperationName);
 }
 
+TEST(OperationTable, MoreKindsThanItKeepsApartAreOneRowAndNoneIsDropped) {
+    constexpr int kNames = 9000, kApart = 8192;
+    std::vector<std::string> names;
+    for (int i = 0; i < kNames; ++i) names.push_back("kind " + std::to_string(i));
+    const auto done = tabled(1, [&] {
+        const PlaceScope forward(Activity::Forward);
+        for (int i = 0; i < kNames; ++i) {
+            const OperationSpan span(names[static_cast<std::size_t>(i)].c_str());
+            if (i == kNames - 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        for (const auto& name : {names.front(), names.back()}) const OperationSpan again(name.c_str());
+    });
+    EXPECT_DOUBLE_EQ(done.operations, kNames + 2);
+    const auto later = rowOf(done, "operations of more kinds than 8192: the later ones together");
+    EXPECT_EQ(later.runs, kNames - kApart + 1) << "the first name has a place of its own, the last has none";
+    EXPECT_EQ(later.launches, later.runs);
+    EXPECT_GE(later.self.milliseconds(), 50);
+    EXPECT_EQ(later.total, later.self);
+    EXPECT_EQ(later.phase, "") << "of any";
+    EXPECT_EQ(done.leftOut, kApart + 1 - static_cast<std::int64_t>(kMostCapturedOperations));
+}
+
 TEST(OperationTable, KnowsWhatKindOfWorkANameIs) {
     const auto kind = [](const char* name, Activity activity = Activity::Forward) {
         return std::string(toString(kindOf({.name = name, .place = {.activity = activity}, .launch = true})));

@@ -14,6 +14,7 @@
 
 #include "core/analysis/captures/DeviceSummary.h"
 #include "core/analysis/captures/KernelSummary.h"
+#include "core/analysis/why/WorkClass.h"
 #include "core/base/KeyedHash.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
@@ -262,6 +263,63 @@ TEST_F(HostileImport, ProcessesOfOneReportThatCountAlikeAreWorkersOfTheirOwn) {
     }
     EXPECT_EQ(begins.size(), 2U) << "an arrow each";
     EXPECT_EQ(begins, ends);
+}
+
+TEST_F(HostileImport, AFileThatSaysNoRankIsNotToldToSayOne) {
+    const auto report = [&](std::int64_t process) {
+        return nsight({"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)", "INSERT INTO StringIds VALUES (1, 'one'), (2, 'two')",
+                       "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, shortName, globalPid)",
+                       fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 110, 0, 1, 7, 1, 1, {0} * 16777216),"
+                                   " (120, 130, 0, 1, 7, 1, 2, ({0} + 1) * 16777216)",
+                                   process)});
+    };
+    const std::string first = report(7), second = report(9), unsaid = trace(event("cpu_op", "a", "1", "1"));
+    const std::string saying = folder.file("saying.json");
+    writeFile(saying, R"({"distributedInfo": {"rank": 0}, "traceEvents": [)" + event("cpu_op", "b", "1", "1") + "]}");
+    const auto notes = [&](const std::vector<std::string>& files) {
+        const auto done = importFiles({.database = path, .files = files, .name = {}, .progress = {}});
+        EXPECT_TRUE(done) << done.error().sentence;
+        std::vector<std::string> ranks;
+        for (const auto& note : done ? done->notes : std::vector<std::string>())
+            if (note.find("as rank ") != std::string::npos || note.find("as ranks ") != std::string::npos) ranks.push_back(note);
+        return ranks;
+    };
+    EXPECT_THAT(notes({first, second}), testing::ElementsAre("\"" + second +
+                                                             "\" does not say of which ranks its processes are: they are shown as "
+                                                             "ranks 2, 3, which no other file has."));
+    EXPECT_THAT(notes({saying, unsaid}),
+                testing::ElementsAre("\"" + unsaid + "\" does not say of which rank it is: it is shown as rank 1, which no other file has."));
+    EXPECT_THAT(notes({unsaid, saying}),
+                testing::ElementsAre("\"" + saying + "\" says that it is of rank 0, which another of the files has: it is shown as rank 1."));
+}
+
+TEST_F(HostileImport, WhatLiesInTheStepOfAnOptimizerIsOfTheOptimizer) {
+    const char* other = R"("pid": 7, "tid": 9)";
+    const auto done =
+        good(trace(event("user_annotation", "Optimizer.step#SGD.step", "10", "100") + "," + event("python_function", "sgd.py", "12", "90") + "," +
+                   event("cpu_op", "aten::_foreach_add_", "20", "10") + "," + event("cpu_op", "aten::mm", "22", "5") + "," +
+                   event("cpu_op", "aten::view", "40", "5") + "," + event("user_annotation", "inner", "50", "30") + "," +
+                   event("cpu_op", "aten::mul_", "55", "5") + "," + event("cuda_runtime", "cudaLaunchKernel", "56", "1") + "," +
+                   event("cpu_op", "aten::add", "120", "5") + "," + event("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", "130", "20") + "," +
+                   event("cpu_op", "aten::zero_", "135", "5") + "," + event("cpu_op", "aten::addmm", "20", "10", "", other)));
+    std::map<std::string, std::string> classes, phases;
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(forEachSliceBlock(**reader, done.session, [&](const SliceBlock& block) -> Status {
+        for (const auto& one : block.slices) {
+            const std::string& name = block.strings.at(one.name);
+            phases[name] = block.strings.at(one.phase);
+            classes[name] = toString(workClass(one.kind, name, phases[name], block.strings.at(one.role)));
+        }
+        return {};
+    }));
+    for (const char* name : {"aten::_foreach_add_", "aten::mm", "aten::mul_"}) {
+        EXPECT_EQ(classes.at(name), "optimizer step") << name;
+        EXPECT_EQ(phases.at(name), "optimizer") << name;
+    }
+    EXPECT_EQ(classes.at("aten::view"), "host and waiting") << "nothing is computed there";
+    EXPECT_EQ(classes.at("aten::add"), "pointwise") << "behind it";
+    EXPECT_EQ(classes.at("aten::addmm"), "matrix products") << "of another thread";
+    for (const char* name : {"sgd.py", "cudaLaunchKernel", "inner", "aten::zero_"}) EXPECT_EQ(phases.at(name), "") << name;
 }
 
 TEST_F(HostileImport, NegativeThreadsStayNumbersAndTextsTexts) {

@@ -13,6 +13,7 @@
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/ExportSession.h"
 #include "sessions/importers/Import.h"
+#include "sessions/importers/ScalarLogs.h"
 #include "tests/sessions/TestSupport.h"
 
 namespace stepscope::test {
@@ -144,6 +145,23 @@ TEST_F(ImportLogs, ADamagedEventFileIsRefusedAndACutOneKeptAsFarAsItGoes) {
         EXPECT_EQ(cut->skipped, 1);
         EXPECT_EQ(cut->reasons.at(fmt::format("a last record that is not whole, at byte {}", one.size())), 1);
     }
+}
+
+TEST_F(ImportLogs, StepsOfTensorBoardBeyondThoseThatASessionTakesAreCounted) {
+    std::string bytes;
+    for (int step = 1; step <= 5; ++step) bytes += scalarEvent(1.7e9 + step, step, "loss", 4.5F);
+    // Of a step that has a place, of one that has none, and what is of no step anyway.
+    bytes += scalarEvent(1.7e9 + 6, 2, "lr", 0.5F) + scalarEvent(1.7e9 + 6, 4, "lr", 0.5F) + scalarEvent(1.7e9 + 6, 4, "other", 1.0F);
+    importing::TraceBuilder builder(folder.path());
+    builder.beginFile(0);
+    importing::ScalarSteps three(3), enough(5);
+    ASSERT_TRUE(importing::readEventBytes(bytes, "bytes", builder, three));
+    EXPECT_EQ(three.count(), 3U);
+    EXPECT_EQ(three.at(2, 0).learningRate, 0.5);
+    EXPECT_EQ(three.leftOut(), "A session takes 3 steps of logs: 3 values of later ones are in its counters alone.");
+    EXPECT_EQ(builder.counts().samples, 8) << "each is a counter's";
+    ASSERT_TRUE(importing::readEventBytes(bytes, "bytes", builder, enough));
+    EXPECT_EQ(enough.leftOut(), "");
 }
 
 TEST_F(ImportLogs, AStepThatNobodyCouldReadAgainIsLeftOut) {

@@ -312,7 +312,7 @@ TEST_F(Import, RefusesWhatIsNoTraceInASentenceWithThePlace) {
         return folder.file(name);
     };
     const std::string whole = R"({"traceEvents": [)" + slice("cpu_op", "a", "1", "1") + "]}";
-    for (const std::size_t cut : {1UL, 15UL, 18UL, 40UL, whole.size() - 2, whole.size() - 1})
+    for (const std::size_t cut : {1UL, 15UL, 18UL, 40UL})
         EXPECT_THAT(refusal({file(whole.substr(0, cut))}), testing::ContainsRegex("at byte [0-9]+")) << cut;
     EXPECT_THAT(refusal({file("{\"traceEvents\": [{\"ph\" 1}]}")}), testing::HasSubstr("at byte 23"));
     EXPECT_THAT(refusal({file("{\"a\": 1}")}), testing::HasSubstr("no \"traceEvents\""));
@@ -330,6 +330,52 @@ TEST_F(Import, RefusesWhatIsNoTraceInASentenceWithThePlace) {
     damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
     EXPECT_FALSE(refusal({file(damaged, "x.json.gz")}).empty());
     EXPECT_THAT(refusal({file("SQLite format 3\0 and nothing", "x.sqlite")}), testing::HasSubstr("Nsight"));
+}
+
+TEST_F(Import, OfATraceThatEndsEarlyWhatIsWholeComesInAndASentenceSaysSo) {
+    const auto file = [&](const std::string& content) {
+        writeFile(folder.file("early.json"), content);
+        return folder.file("early.json");
+    };
+    const std::string one = slice("cpu_op", "a", "1", "1"), two = slice("cpu_op", "b", "5", "1"), both = one + ",\n" + two;
+    for (const std::string begin : {"[", "{\"traceEvents\": ["}) {
+        const std::size_t wholeUntil = begin.size() + one.size();
+        for (const std::string end : {"", "\n", ",", ",\n"}) {
+            const auto done = good({file(begin + both + end)});
+            EXPECT_EQ(done.operations, 2) << begin << end;
+            ASSERT_EQ(done.notes.size(), 1U) << begin << end;
+            EXPECT_THAT(done.notes[0], testing::HasSubstr("early.json\" ends early, at byte")) << begin << end;
+            EXPECT_THAT(done.notes[0], testing::EndsWith("what is whole was imported."));
+        }
+        for (std::size_t left = 1; left < two.size(); left += 7) {
+            const auto done = good({file(begin + one + "," + two.substr(0, left))});
+            EXPECT_EQ(done.operations, 1) << "the event that is cut is left out: " << left;
+            ASSERT_EQ(done.notes.size(), 1U);
+            EXPECT_THAT(done.notes[0], testing::HasSubstr(fmt::format("ends early, at byte {}:", wholeUntil + 1)));
+        }
+    }
+    for (const std::string end : {"]", "],", "], \"displayTimeUnit\"", "], \"displayTimeUnit\": \"m"})
+        EXPECT_THAT(good({file("{\"traceEvents\": [" + both + end)}).notes, testing::ElementsAre(testing::HasSubstr("ends early"))) << end;
+}
+
+TEST_F(Import, ACommaBehindTheLastEventIsTakenAndDamageBetweenEventsRefused) {
+    const auto file = [&](const std::string& content) {
+        writeFile(folder.file("comma.json"), content);
+        return folder.file("comma.json");
+    };
+    const std::string one = slice("cpu_op", "a", "1", "1"), two = slice("cpu_op", "b", "5", "1");
+    for (const std::string& damaged : {one + ",," + two, one + two, one + ",{" + two, one.substr(0, one.size() - 1) + "," + two, one + ",", one})
+        for (const std::string end : {"] x", "]]", "}"})
+            EXPECT_THAT(refusal({file("[" + damaged + end)}), testing::ContainsRegex("at byte [0-9]+")) << damaged << end;
+    EXPECT_THAT(refusal({file("[," + one + "]")}), testing::HasSubstr("at byte 1;"));
+    std::string unquoted = one + "," + two + "," + two;
+    unquoted.erase(unquoted.find('"', one.size() / 2), 1);
+    EXPECT_THAT(refusal({file("[" + unquoted)}), testing::HasSubstr("an event is no JSON"));
+    for (const std::string& complete : {"[" + one + "," + two + ",\n]", "{\"traceEvents\": [" + one + "," + two + " , ], \"a\": 1}"}) {
+        const auto done = good({file(complete)});
+        EXPECT_EQ(done.operations, 2) << complete;
+        EXPECT_THAT(done.notes, testing::IsEmpty()) << "nothing is missing";
+    }
 }
 
 TEST_F(Import, WhatLiesBesideItsDatabaseIsKnownThroughALinkToo) {

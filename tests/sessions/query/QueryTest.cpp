@@ -177,6 +177,26 @@ TEST_F(SessionQueries, ThatAreSavedRunOnEverySession) {
     EXPECT_THAT(savedQuery("nothing").error().sentence, HasSubstr("top-operations"));
 }
 
+TEST_F(SessionQueries, TellTheTimeOfALayerOnTheHostFromThatOfItsKernels) {
+    SliceBlock host{.thread = {.process = 10, .thread = 11}, .strings = {"", "forward", "backward", "aten::mm"}};
+    host.slices = {{.start = 0, .duration = 2'000'000, .name = 3, .phase = 1, .layer = 0},
+                   {.start = 3'000'000, .duration = 1'000'000, .name = 3, .phase = 2, .layer = 0},
+                   {.start = 5'000'000, .duration = 4'000'000, .name = 3, .phase = 2, .layer = 1}};
+    SliceBlock stream{.thread = {.thread = 7, .lane = 1007, .device = 0}, .strings = {"", "forward", "backward", "gemm"}};
+    stream.slices = {{.start = 100, .duration = 5'000'000, .name = 3, .phase = 1, .layer = 0, .kind = SliceKind::Kernel},
+                     {.start = 6'000'000, .duration = 7'000'000, .name = 3, .phase = 2, .layer = 0, .kind = SliceKind::Kernel},
+                     {.start = 14'000'000, .duration = 1'000'000, .name = 3, .kind = SliceKind::Kernel}};
+    record({encodeSlices(host), encodeSlices(stream)});
+    const auto result = run(savedQuery("time-per-layer")->sql);
+    ASSERT_TRUE(result) << result.error().sentence;
+    EXPECT_THAT(result->columns, testing::ElementsAre("place", "host_forward_ms", "host_backward_ms", "host_ms", "kernels_forward_ms",
+                                                      "kernels_backward_ms", "kernels_ms"));
+    EXPECT_EQ(asText(*result), "layer 0|2r|1r|3r|5r|7r|12r\nnone|0r|0r|0r|0r|0r|1r\nlayer 1|0r|4r|4r|0r|0r|0r\n");
+    EXPECT_EQ(text(savedQuery("time-per-role")->sql), "none|3|7r|100r\n") << "without the kernels, as its title and its column say";
+    EXPECT_THAT(run(savedQuery("time-per-role")->sql)->columns, testing::Contains("host_ms"));
+    EXPECT_THAT(savedQuery("time-per-role")->title, HasSubstr("on the host"));
+}
+
 TEST_F(SessionQueries, CountAnImportedLaunchOnceThoughTheDriverTellsItToo) {
     const auto event = [](const char* cat, const char* name, int at, int tid, int correlation) {
         return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": {}, "args": {{"correlation": {}}}}})",
