@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/Check.h"
 #include "core/base/Format.h"
@@ -22,8 +23,6 @@ namespace {
 constexpr std::int64_t kRandomTokens = 1'000'000'000;
 // What data=random draws from when tokenizer=char: there is no text whose characters could be counted. tiny-shakespeare has 65.
 constexpr std::int64_t kRandomCharacters = 65;
-// A text put together from files, .jsonl or parquet is kept beside its tokens up to this many bytes, so that data-source can be flipped to text.
-constexpr std::size_t kTextKeptInRam = 64'000'000;
 
 Error cancelledError() {
     return makeError(ErrorCode::Cancelled, "Opening the data was cancelled.");
@@ -142,15 +141,24 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
     return text;
 }
 
-// Gives the corpus its text as well. What is mapped costs nothing to keep; a large text in RAM is kept only when it was asked for.
-Status keepText(const std::shared_ptr<const SourceText>& source, bool wanted, Corpus& corpus) {
-    if (!wanted && (source->isCopy || source->owned.size() > kTextKeptInRam)) {
-        corpus.whyNoText = fmt::format("The text of {} was let go when its tokens were made; start a new run with data-source=text.", source->name);
+// What is mapped costs nothing to keep; a large text in RAM is kept only when it was asked for.
+bool isLetGo(const SourceText& source, const CorpusRequest& request) {
+    return !request.keepText && (source.isCopy || source.owned.size() > request.keptInRam);
+}
+
+std::string letGoWords(const std::string& name) {
+    return fmt::format("The text of {} was let go when its tokens were made; start a new run with data-source=text.", name);
+}
+
+// Gives the corpus its text as well.
+Status keepText(const std::shared_ptr<const SourceText>& source, const CorpusRequest& request, Corpus& corpus) {
+    if (isLetGo(*source, request)) {
+        corpus.whyNoText = letGoWords(source->name);
         return {};
     }
     const auto row = std::make_shared<const TextRow>(source, corpus.tokenizer, corpus.tokens);
     corpus.text = row;
-    return wanted ? row->prepare() : Status{};
+    return request.keepText ? row->prepare() : Status{};
 }
 
 // What of a folder of text a person may have meant instead.
@@ -161,43 +169,80 @@ std::string passedOverWords(const std::string& folder) {
                        shards == 1 ? "" : "s", shards == 1 ? "is" : "are");
 }
 
-Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
-    auto read = sourceText(request, progress, cancelled);
-    if (!read) return read.error();
-    const auto source = std::make_shared<const SourceText>(std::move(*read));
-    const std::string_view text = source->text();
-    const std::string passedOver = passedOverWords(request.data);
-    // No tokenizer makes more tokens than bytes, so this needs no tokens and leaves no cache of a text that is of no use.
-    if (static_cast<std::int64_t>(text.size()) <= request.context)
-        return makeError(
-            ErrorCode::BadInput,
-            fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.{}",
-                        source->name, text.size(), request.context, request.context + 1, passedOver.empty() ? "" : " " + passedOver + "."));
-    auto tokenizer = makeTokenizer(request, text);
-    if (!tokenizer) return tokenizer.error();
-    auto tokens = cachedTokens(text, source->name, **tokenizer, cacheFolderOf(request), progress, cancelled, request.freeMemory);
-    if (!tokens) return tokens.error();
-
+// All of a corpus but its text.
+Result<Corpus> ofTokens(const CorpusRequest& request, const SourceText& source, std::shared_ptr<const Tokenizer> tokenizer, CachedTokens tokens,
+                        const std::atomic<bool>& cancelled) {
     Corpus corpus;
-    corpus.vocabulary = request.vocabulary > 0 ? request.vocabulary : (*tokenizer)->vocabulary();
-    if (corpus.vocabulary < (*tokenizer)->vocabulary()) {
-        const IdScan scan = scanIds(*tokens->row, corpus.vocabulary, cancelled);
+    corpus.vocabulary = request.vocabulary > 0 ? request.vocabulary : tokenizer->vocabulary();
+    if (corpus.vocabulary < tokenizer->vocabulary()) {
+        const IdScan scan = scanIds(*tokens.row, corpus.vocabulary, cancelled);
         if (cancelled) return cancelledError();
         if (scan.firstBeyond >= 0)
             return makeError(
                 ErrorCode::BadInput,
                 fmt::format(
                     "{} holds the {} token id {} at position {}, beyond vocabulary {}; set vocabulary={} or more, or 0 for the tokenizer's {}.",
-                    source->name, (*tokenizer)->name(), scan.idBeyond, scan.firstBeyond, corpus.vocabulary, scan.largest + 1,
-                    (*tokenizer)->vocabulary()));
+                    source.name, tokenizer->name(), scan.idBeyond, scan.firstBeyond, corpus.vocabulary, scan.largest + 1, tokenizer->vocabulary()));
     }
-    corpus.identity = tokens->text.hex();
-    corpus.tokens = std::move(tokens->row);
-    corpus.tokenizer = std::move(*tokenizer);
-    if (auto kept = keepText(source, request.keepText, corpus); !kept) return kept.error();
-    corpus.description = fmt::format("{}, {} {} tokens", source->title, format::count(corpus.tokens->size()), corpus.tokenizer->name());
-    for (const std::string& note : {source->note, passedOver, tokens->note})
+    corpus.identity = tokens.text.hex();
+    corpus.tokens = std::move(tokens.row);
+    corpus.tokenizer = std::move(tokenizer);
+    corpus.description = fmt::format("{}, {} {} tokens", source.title, format::count(corpus.tokens->size()), corpus.tokenizer->name());
+    for (const std::string& note : {source.note, passedOverWords(request.data), tokens.note})
         if (!note.empty()) corpus.description += "; " + note;
+    return corpus;
+}
+
+// The tokenizer of a text that is to be put together, where its tokens may be found without it: nothing of what is mapped as it is, and where the
+// text is needed; the characters of `char` are counted in it.
+std::shared_ptr<const Tokenizer> tokenizerBeforehand(const CorpusRequest& request) {
+    const bool counted = request.with == nullptr && request.tokenizer == "char";
+    if (counted || request.keepText || isPlainTextFile(request.data) || cacheFolderOf(request).empty()) return nullptr;
+    auto made = makeTokenizer(request, {});
+    return made ? std::move(*made) : nullptr;
+}
+
+std::optional<FilesSeen> filesToKnow(const CorpusRequest& request, const Tokenizer* tokenizer) {
+    if (tokenizer == nullptr) return std::nullopt;
+    return filesSeen(request.data, request.separator + " " + hashOf(tokenizer->toJson()).hex());
+}
+
+Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+    const std::string folder = cacheFolderOf(request);
+    const auto beforehand = tokenizerBeforehand(request);
+    const auto files = filesToKnow(request, beforehand.get());
+    if (const auto known = files ? rememberedText(folder, files->hash) : std::nullopt) {
+        const SourceText source{.name = request.data, .title = known->title, .note = known->note};
+        auto tokens = cachedTokensOf(known->text, source.name, *beforehand, folder, progress, cancelled);
+        if (!tokens && tokens.error().code == ErrorCode::Cancelled) return cancelledError();
+        if (tokens) {
+            auto corpus = ofTokens(request, source, beforehand, std::move(*tokens), cancelled);
+            if (corpus) corpus->whyNoText = letGoWords(source.name);
+            return corpus;
+        }
+    }
+    auto read = sourceText(request, progress, cancelled);
+    if (!read) return read.error();
+    const auto source = std::make_shared<const SourceText>(std::move(*read));
+    const std::string_view text = source->text();
+    // No tokenizer makes more tokens than bytes, so this needs no tokens and leaves no cache of a text that is of no use.
+    if (static_cast<std::int64_t>(text.size()) <= request.context) {
+        const std::string passedOver = passedOverWords(request.data);
+        return makeError(
+            ErrorCode::BadInput,
+            fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.{}",
+                        source->name, text.size(), request.context, request.context + 1, passedOver.empty() ? "" : " " + passedOver + "."));
+    }
+    auto tokenizer = beforehand != nullptr ? beforehand : makeTokenizer(request, text);
+    if (!tokenizer) return tokenizer.error();
+    auto tokens = cachedTokens(text, source->name, **tokenizer, folder, progress, cancelled, request.freeMemory);
+    if (!tokens) return tokens.error();
+    if (files && tokens->note.empty() && isLetGo(*source, request) && isSettled(*files, request.settledNs))
+        if (const auto after = filesToKnow(request, tokenizer->get()); after && after->hash == files->hash)
+            rememberText(tokenCachePath(folder, tokens->text, **tokenizer), {files->hash, tokens->text, source->title, source->note});
+    auto corpus = ofTokens(request, *source, std::move(*tokenizer), std::move(*tokens), cancelled);
+    if (!corpus) return corpus;
+    if (auto kept = keepText(source, request, *corpus); !kept) return kept.error();
     return corpus;
 }
 

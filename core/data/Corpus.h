@@ -11,6 +11,7 @@
 #include "core/base/Result.h"
 #include "core/data/FreeMemory.h"
 #include "core/data/tokenizers/Tokenizer.h"
+#include "core/data/tokens/KnownText.h"
 
 namespace stepscope {
 
@@ -63,6 +64,11 @@ struct CorpusRequest {
     std::string cacheFolder;                // empty = $XDG_CACHE_HOME/stepscope/tokens
     bool keepText = false;                  // make Corpus::text usable at once; without it a large text that is in RAM is let go
     FreeMemory freeMemory = [] { return kUnbounded; };
+    // For tests. A text put together from files, .jsonl or parquet is kept beside its tokens up to so many bytes, so that data-source can be flipped
+    // to text. Of a longer one, whose files were last changed longer ago than this, the tokens are found again by its files alone
+    // (tokens/KnownText.h).
+    std::size_t keptInRam = 64'000'000;
+    std::int64_t settledNs = kSettledNs;
 };
 
 // Whether `data` names a file of ready token ids (.bin), or a folder of such shards without texts among them.

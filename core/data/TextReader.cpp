@@ -365,6 +365,12 @@ Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const
 
 }  // namespace
 
+Result<std::vector<fs::path>> filesOfText(const std::string& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return filesBelow(path);
+    return std::vector<fs::path>{path};
+}
+
 bool isPackedText(const std::string& path) {
     return isPacked(path) || isParquet(path);
 }

@@ -2,9 +2,11 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/Result.h"
 #include "core/data/FreeMemory.h"
@@ -38,6 +40,9 @@ Result<SourceText> readText(const std::string& path, const std::atomic<bool>& ca
 // know that it would refuse. Of a folder whether there is any text in it, and the beginnings of those files that have to be good, `most` bytes of
 // them together. Cancelled when `wanted`, asked every few megabytes at least, says no.
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted);
+
+// The files that readText would read for it: itself, or of a folder the regular ones below it, hidden ones left out, in the order of their paths.
+Result<std::vector<std::filesystem::path>> filesOfText(const std::string& path);
 
 // By its name: what it unpacks to is not known before. So of parquet.
 bool isPackedText(const std::string& path);

@@ -6,12 +6,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/events/ConfigKeys.h"
 #include "sessions/EventFields.h"
 #include "sessions/EventTime.h"
 #include "sessions/Plausible.h"
 #include "sessions/record/EventMerge.h"
 #include "sessions/wire/CommandFields.h"
 #include "sessions/wire/InfoFields.h"
+#include "sessions/wire/LayoutWords.h"
+#include "sessions/wire/LineWords.h"
+#include "sessions/wire/LookWords.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -66,33 +70,14 @@ void expectPlausible(WireReader& io, const E& event) {
     }
 }
 
-// FNV-1a over what fields() says.
-class LayoutHash {
-public:
-    template <class T>
-    void operator()(const char* name, const T& v) {
-        add(name);
-        m_hash = (m_hash ^ sizeof(v)) * kPrime;
-    }
-    void add(std::string_view text) {
-        for (const char c : text) m_hash = (m_hash ^ static_cast<unsigned char>(c)) * kPrime;
-        m_hash = (m_hash ^ 0xFF) * kPrime;
-    }
-    std::uint64_t value() const { return m_hash; }
-
-private:
-    static constexpr std::uint64_t kPrime = 1099511628211ull;
-    std::uint64_t m_hash = 14695981039346656037ull;
-};
-
 template <class Variant, std::size_t... Places>
-void hashAlternatives(LayoutHash& hash, std::index_sequence<Places...>) {
+void addAlternatives(LayoutWords& layout, std::index_sequence<Places...>) {
     const auto one = [&]<class E>(const E& example) {
-        hash.add("alternative");
+        layout.word("alternative");
         if constexpr (std::same_as<Variant, AnyEvent>)
-            wholeEvent(hash, example);
+            wholeEvent(layout, example);
         else
-            fields(hash, example);
+            fields(layout, example);
     };
     (one(std::variant_alternative_t<Places, Variant>{}), ...);
 }
@@ -193,15 +178,19 @@ Result<NumberedCommand> commandFromBytes(const FrameBytes& payload) {
     return read;
 }
 
-std::uint64_t wireLayout() {
-    LayoutHash hash;
-    hashAlternatives<AnyEvent>(hash, std::make_index_sequence<std::variant_size_v<AnyEvent>>());
-    hashAlternatives<Command>(hash, std::make_index_sequence<std::variant_size_v<Command>>());
+void addWireLayout(LayoutWords& layout) {
+    addAlternatives<AnyEvent>(layout, std::make_index_sequence<std::variant_size_v<AnyEvent>>());
+    addAlternatives<Command>(layout, std::make_index_sequence<std::variant_size_v<Command>>());
     const SessionInfo info;
-    fields(hash, info);
+    fields(layout, info);
     const CapturedOperation operation;
-    fields(hash, operation);
-    return hash.value();
+    fields(layout, operation);
+    const Error error;
+    fields(layout, error);
+    // They cross by name; one that the other side lacks would be refused, or be what it is by itself.
+    for (const ConfigKey& key : configKeys()) layout.word(key.id);
+    addLookLayout(layout);
+    addLineLayout(layout);
 }
 
 }  // namespace stepscope

@@ -10,6 +10,7 @@
 
 namespace stepscope {
 
+class LayoutWords;
 class WireWriter;
 class WireReader;
 
@@ -36,7 +37,8 @@ Result<NumberedCommand> commandFromBytes(const FrameBytes& payload);
 void writeCommand(WireWriter& io, const Command& command);
 Command readCommand(WireReader& io);
 
-// Of the names, kinds and order of all fields that cross. Two programs that agree on it understand each other.
-std::uint64_t wireLayout();
+// Names, kinds and order of all fields that cross and are known here, those of LookWords.h and LineWords.h too. What app/workbench/engine adds of its
+// own is in StartWords.
+void addWireLayout(LayoutWords& layout);
 
 }  // namespace stepscope

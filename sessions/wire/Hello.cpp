@@ -7,7 +7,6 @@
 #include <array>
 
 #include "core/base/Utf8.h"
-#include "sessions/wire/EventWire.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -34,8 +33,8 @@ bool isEngineId(std::string_view text) {
     return text.size() == kEngineIdLength && std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-Hello ownHello(Machine machine) {
-    return {.protocol = kWireVersion, .program = STEPSCOPE_VERSION, .layout = wireLayout(), .host = hostName(), .machine = std::move(machine)};
+Hello ownHello(Machine machine, std::uint64_t layout) {
+    return {.protocol = kWireVersion, .program = STEPSCOPE_VERSION, .layout = layout, .host = hostName(), .machine = std::move(machine)};
 }
 
 FrameBytes helloToBytes(const Hello& hello) {
@@ -50,7 +49,7 @@ FrameBytes helloToBytes(const Hello& hello) {
     return io.take();
 }
 
-Result<Hello> helloFrom(const Frame& frame) {
+Result<Hello> helloFrom(const Frame& frame, std::uint64_t layout) {
     if (frame.type != FrameType::Hello)
         return makeError(ErrorCode::Damaged, "What answered is no engine of Stepscope: its first frame does not say who it is.");
     WireReader io(frame.payload);
@@ -61,11 +60,11 @@ Result<Hello> helloFrom(const Frame& frame) {
     if (frame.version != kWireVersion || hello.protocol != kWireVersion || (io.bytes().good() && hello.program != STEPSCOPE_VERSION))
         return otherVersion(hello.program, frame.version != kWireVersion ? frame.version : hello.protocol);
     hello.layout = io.bytes().whole();
-    if (io.bytes().good() && hello.layout != wireLayout())
+    if (io.bytes().good() && hello.layout != layout)
         return makeError(
             ErrorCode::Unsupported,
             fmt::format(
-                "The engine is another build of Stepscope {} than this program: its events have other fields; install the same build on both.",
+                "The engine is another build of Stepscope {} than this program: what it says has other fields; install the same build on both.",
                 STEPSCOPE_VERSION));
     hello.host = io.bytes().text(kLongestHost);
     io("machine", hello.machine);

@@ -1,6 +1,7 @@
 #include "sessions/wire/LineWords.h"
 
 #include "sessions/EventFields.h"
+#include "sessions/wire/LayoutWords.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -37,6 +38,11 @@ FrameBytes safeToBytes(const Safe& safe) {
 }
 Result<Safe> safeFromBytes(const FrameBytes& payload) {
     return payloadAs<Safe>(payload, "What is stored of a run");
+}
+
+void addLineLayout(LayoutWords& layout) {
+    const auto add = [&](const auto&... one) { (fields(layout, one), ...); };
+    add(Attach{}, Attached{}, Safe{});
 }
 
 }  // namespace stepscope

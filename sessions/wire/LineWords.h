@@ -7,6 +7,8 @@
 
 namespace stepscope {
 
+class LayoutWords;
+
 struct Attach {
     std::uint64_t number = 0;  // of the newest event or chunk that this side has; 0: none
     bool anew = false;         // this side does not know it: the one before it is gone, and what the engine was told to be stored is all that is sure
@@ -27,5 +29,7 @@ struct Safe {
 };
 FrameBytes safeToBytes(const Safe& safe);
 Result<Safe> safeFromBytes(const FrameBytes& payload);
+
+void addLineLayout(LayoutWords& layout);  // for addWireLayout()
 
 }  // namespace stepscope

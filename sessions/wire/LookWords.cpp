@@ -5,6 +5,7 @@
 
 #include "core/base/Utf8.h"
 #include "sessions/EventFields.h"
+#include "sessions/wire/LayoutWords.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -149,6 +150,11 @@ FrameBytes weightsLookedToBytes(const WeightsLooked& looked) {
 }
 Result<WeightsLooked> weightsLookedFromBytes(const FrameBytes& payload) {
     return heard<WeightsLooked>(payload, "What is said of weights", kAllCanBe);
+}
+
+void addLookLayout(LayoutWords& layout) {
+    const auto add = [&](const auto&... one) { (fields(layout, one), ...); };
+    add(FolderAsked{}, FolderEntry{}, FolderListed{}, DataAsked{}, DataChecked{}, WeightsAsked{}, WeightsLooked{});
 }
 
 }  // namespace stepscope

@@ -12,6 +12,8 @@
 
 namespace stepscope {
 
+class LayoutWords;
+
 constexpr std::size_t kMostFilesListed = 10'000;  // entries of a folder in one answer
 constexpr std::size_t kLongestPath = 4096;        // bytes
 
@@ -70,5 +72,7 @@ FrameBytes weightsAskedToBytes(const WeightsAsked& asked);
 Result<WeightsAsked> weightsAskedFromBytes(const FrameBytes& payload);
 FrameBytes weightsLookedToBytes(const WeightsLooked& looked);
 Result<WeightsLooked> weightsLookedFromBytes(const FrameBytes& payload);
+
+void addLookLayout(LayoutWords& layout);  // for addWireLayout()
 
 }  // namespace stepscope

@@ -1,8 +1,9 @@
 // EngineOutlet: what an engine that runs apart says: numbers what happens, so that whoever reads knows that none is missing, and leaves where the
-// frames go to who is one (a pipe in EngineServer.cpp, a journal in detached/). Any thread.
+// frames go to who is one (a pipe in EngineServer.cpp, a journal in detached/). What no frame can hold is left out, and said. Any thread.
 #pragma once
 #include <cstdint>
 #include <mutex>
+#include <string>
 
 #include "core/events/EventSink.h"
 #include "sessions/wire/Frame.h"
@@ -23,10 +24,16 @@ protected:
     virtual void write(FrameType type, const FrameBytes& payload, std::uint64_t number) = 0;
 
 private:
-    void writeNumbered(FrameType type, const FrameBytes& payload);
+    // All under m_mutex.
+    void writeEvent(const Event& event);
+    void leaveOut(const std::string& why);
+    void sayAllLeftOut();
+    void warn(std::string text);
 
     std::mutex m_mutex;
-    std::uint64_t m_number = 0;  // under m_mutex
+    std::uint64_t m_number = 0;  // under m_mutex, as what follows
+    TimeNs m_at;                 // of the newest event
+    std::uint64_t m_leftOut = 0, m_leftOutSaid = 0;
 };
 
 }  // namespace stepscope

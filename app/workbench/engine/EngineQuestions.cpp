@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/workbench/engine/EngineWords.h"
+#include "app/workbench/engine/StartWords.h"
 #include "core/base/Utf8.h"
 
 namespace stepscope {
@@ -51,7 +52,7 @@ Result<std::optional<Hello>> EngineQuestions::greet(const Wanted& wanted) {
         const auto frame = m_line->next(kLookWhetherWanted);
         if (!frame) return frame.error();
         if (*frame) {
-            auto hello = helloFrom(**frame);
+            auto hello = engineHelloFrom(**frame);
             if (!hello) return hello.error();
             m_hello = std::move(*hello);
         } else if (SteadyClock::now() - m_began > kMayTakeToGreet) {

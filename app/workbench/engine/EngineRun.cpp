@@ -14,6 +14,7 @@
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/engine/EngineElsewhere.h"
 #include "app/workbench/engine/SessionOfEngine.h"
+#include "app/workbench/engine/StartWords.h"
 #include "core/base/Utf8.h"
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
@@ -131,7 +132,7 @@ Status EngineRun::greet() {
         const auto frame = m_line->next(kLookAround);
         if (!frame) return frame.error();
         if (*frame) {
-            auto hello = helloFrom(**frame);
+            auto hello = engineHelloFrom(**frame);
             if (!hello) return hello.error();
             m_hello = std::move(*hello);
             if (m_request.engineElsewhere) m_where = "It is trained on " + machineWords(m_hello.host, m_hello.machine) + ".";

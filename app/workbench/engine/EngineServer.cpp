@@ -13,6 +13,7 @@
 #include "app/workbench/engine/EngineElsewhere.h"
 #include "app/workbench/engine/EngineLooks.h"
 #include "app/workbench/engine/ServedRun.h"
+#include "app/workbench/engine/StartWords.h"
 #include "app/workbench/engine/detached/EngineFolder.h"
 #include "sessions/wire/Hello.h"
 
@@ -66,7 +67,7 @@ public:
     EngineServer& operator=(const EngineServer&) = delete;
 
     Status serve() {
-        Hello hello = ownHello(m_machine);
+        Hello hello = engineHello(m_machine);
         for (const ListedEngine& one : listEngines())
             if (!one.description.empty() && (one.lives || !one.heard))
                 hello.going.push_back(one.id + (one.lives ? ": " : kHasEnded) + one.description);

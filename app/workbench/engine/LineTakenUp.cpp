@@ -6,6 +6,7 @@
 
 #include "app/workbench/engine/EngineRun.h"
 #include "app/workbench/engine/EngineWords.h"
+#include "app/workbench/engine/StartWords.h"
 #include "core/base/Utf8.h"
 #include "sessions/wire/LineWords.h"
 
@@ -108,7 +109,7 @@ Result<bool> EngineRun::greetAgain() {
     const auto first = hear(until);
     if (!first) return first.error();
     if (!*first) return false;
-    const auto hello = helloFrom(**first);
+    const auto hello = engineHelloFrom(**first);
     if (!hello) return hello.error();
     if (!hello->engine.empty() && hello->engine != m_hello.engine)
         return makeError(ErrorCode::Damaged, fmt::format("Engine {} answered where {} was called.", hello->engine, m_hello.engine));

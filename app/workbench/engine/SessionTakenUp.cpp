@@ -10,6 +10,7 @@
 #include "app/workbench/Starts.h"
 #include "app/workbench/engine/EngineRun.h"
 #include "app/workbench/engine/EngineWords.h"
+#include "app/workbench/engine/StartWords.h"
 #include "core/base/Utf8.h"
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
@@ -69,7 +70,7 @@ Result<Frame> EngineRun::hearAnswer(std::chrono::steady_clock::time_point until)
 Status EngineRun::callEngine(std::chrono::steady_clock::time_point until) {
     const auto first = hearAnswer(until);
     if (!first) return first.error();
-    auto hello = helloFrom(*first);
+    auto hello = engineHelloFrom(*first);
     if (!hello) return hello.error();
     if (hello->engine == m_request.engineTakenUp) {
         m_hello = std::move(*hello);

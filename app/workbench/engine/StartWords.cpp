@@ -8,6 +8,7 @@
 #include "app/workbench/workers/LocalWorkers.h"
 #include "sessions/wire/EventWire.h"
 #include "sessions/wire/InfoFields.h"
+#include "sessions/wire/LayoutWords.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -187,6 +188,24 @@ Result<RunSummary> summaryFromBytes(const FrameBytes& payload) {
         if (io.bytes().good() && count < 0) io.bytes().fail("a count below zero");
     if (const Status good = io.finished("The end of a run"); !good) return good.error();
     return summary;
+}
+
+LayoutWords engineLayout() {
+    LayoutWords layout;
+    addWireLayout(layout);
+    const auto add = [&](const auto&... one) { (fields(layout, one), ...); };
+    add(RunRequest{}, SessionPlace{}, StoredSoFar{}, RunSummary{});
+    // What startToBytes() and askedToBytes() put behind their lists.
+    for (const char* more : {"local_workers", "captures", "scheduled", "step", "now_ns"}) layout.word(more);
+    return layout;
+}
+
+Hello engineHello(Machine machine) {
+    return ownHello(std::move(machine), engineLayout().hash());
+}
+
+Result<Hello> engineHelloFrom(const Frame& frame) {
+    return helloFrom(frame, engineLayout().hash());
 }
 
 }  // namespace stepscope

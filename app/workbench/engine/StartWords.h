@@ -3,9 +3,11 @@
 #pragma once
 #include "app/workbench/Workbench.h"
 #include "app/workbench/engine/SessionKeeper.h"
-#include "sessions/wire/Frame.h"
+#include "sessions/wire/Hello.h"
 
 namespace stepscope {
+
+class LayoutWords;
 
 // All of a request but what is this process's own: its database, and how its engine is started.
 FrameBytes startToBytes(const RunRequest& request);
@@ -37,5 +39,11 @@ Result<StoredSoFar> storedFromBytes(const FrameBytes& payload);
 // Of a summary what events do not tell: how it ended and why, memory, checkpoints that were lost.
 FrameBytes summaryToBytes(const RunSummary& summary);
 Result<RunSummary> summaryFromBytes(const FrameBytes& payload);
+
+// The names, kinds and order of all fields that cross, these here and those of sessions/wire. Two builds whose hashes of it differ would misread each
+// other, so the first frame of an engine carries it.
+LayoutWords engineLayout();
+Hello engineHello(Machine machine);  // of this program
+Result<Hello> engineHelloFrom(const Frame& frame);
 
 }  // namespace stepscope

@@ -33,6 +33,17 @@ struct Work {
     double share(std::size_t at) const { return static_cast<double>(at) / static_cast<double>(text.size()); }
 };
 
+// The text's first bytes; of a long one they are read from the disk for it. doing: for the progress, with a place for the name.
+Status addText(StreamingHash& hash, const Work& work, std::size_t bytes, std::string_view doing) {
+    constexpr std::size_t kAtOnce = 64 << 20;
+    for (std::size_t at = 0; at < bytes; at += kAtOnce) {
+        if (work.cancelled) return work.wasCancelled();
+        if (at > 0) work.progress(fmt::format(fmt::runtime(doing), work.name), work.share(at));
+        hash.add(work.text.substr(at, std::min(kAtOnce, bytes - at)));
+    }
+    return {};
+}
+
 // Encodes the pieces from `at` on side by side and hands each to `take` (a Status) with the place where it ends, in order.
 template <class Take>
 Status encodePieces(const Work& work, std::size_t at, Take take) {
@@ -82,11 +93,12 @@ class Tokenising {
 public:
     Tokenising(const Work& work, TokenFileWriter& writer) : m_work(work), m_writer(writer) {}
 
-    // What a process that was stopped left is taken up where its text was the same.
+    // What a process that was stopped left is taken up where its text was the same. Cancelled: it stays as it is.
     Status takeUp() {
         const auto& done = m_writer.done();
         if (done.textBytes == 0) return {};
-        if (done.textBytes <= m_work.text.size()) m_read.add(m_work.text.substr(0, done.textBytes));
+        if (done.textBytes <= m_work.text.size())
+            if (const Status added = addText(m_read, m_work, done.textBytes, "Comparing {} with what was tokenised of it"); !added) return added;
         if (done.textBytes > m_work.text.size() || m_read.digest() != done.read) {
             m_read.reset();
             return m_writer.beginAnew();
@@ -130,15 +142,9 @@ TokenFileKey keyOf(Hash128 text, const Tokenizer& tokenizer) {
     return {text, hashOf(tokenizer.toJson()), tokenizer.vocabulary()};
 }
 
-// A long text is read from the disk for it.
 Result<Hash128> hashOfText(const Work& work) {
-    constexpr std::size_t kAtOnce = 64 << 20;
     StreamingHash hash;
-    for (std::size_t at = 0; at < work.text.size(); at += kAtOnce) {
-        if (work.cancelled) return work.wasCancelled();
-        if (at > 0) work.progress(fmt::format("Looking for tokens of {} in the cache", work.name), work.share(at));
-        hash.add(work.text.substr(at, kAtOnce));
-    }
+    if (const Status added = addText(hash, work, work.text.size(), "Looking for tokens of {} in the cache"); !added) return added.error();
     return hash.digest();
 }
 
@@ -146,10 +152,36 @@ std::string pathOf(const std::string& folder, const TokenFileKey& key, const Tok
     return fmt::format("{}/{}-{}-{}.bin", folder, key.text.hex(), tokenizer.name(), key.tokenizer.hex().substr(0, 8));
 }
 
+// Of a long text they are long, too.
+Result<std::shared_ptr<const TokenRow>> openCached(const std::string& path, const TokenFileKey& key, const std::string& name,
+                                                   const Tokenizer& tokenizer, const Progress& progress, const std::atomic<bool>& cancelled) {
+    return openTokenFile(path, key, [&](double share) {
+        if (share > 0) progress(fmt::format("Checking the tokens of {} ({}) in the cache", name, tokenizer.name()), share);
+        return !cancelled;
+    });
+}
+
 }  // namespace
 
 std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer) {
-    return pathOf(folder, keyOf(hashOf(text), tokenizer), tokenizer);
+    return tokenCachePath(folder, hashOf(text), tokenizer);
+}
+
+std::string tokenCachePath(const std::string& folder, const Hash128& text, const Tokenizer& tokenizer) {
+    return pathOf(folder, keyOf(text, tokenizer), tokenizer);
+}
+
+Result<CachedTokens> cachedTokensOf(const Hash128& text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
+                                    const Progress& progress, const std::atomic<bool>& cancelled) {
+    const TokenFileKey key = keyOf(text, tokenizer);
+    const std::string path = pathOf(folder, key, tokenizer);
+    auto found = openCached(path, key, name, tokenizer, progress, cancelled);
+    if (!found) return found.error();
+    markTokenCacheUsed(path);
+    progress(fmt::format("Tokens of {} ({}) come from the cache; its files are as they were, so their text is not put together again", name,
+                         tokenizer.name()),
+             1.0);
+    return CachedTokens{std::move(*found), text, {}};
 }
 
 Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
@@ -169,14 +201,8 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
 
     const std::string path = pathOf(folder, key, tokenizer);
     std::string note;
-    // Of a long text they are long, too.
-    const auto openCached = [&] {
-        return openTokenFile(path, key, [&](double share) {
-            if (share > 0) progress(fmt::format("Checking the tokens of {} ({}) in the cache", name, tokenizer.name()), share);
-            return !cancelled;
-        });
-    };
-    if (auto found = openCached(); found) {
+    const auto openNow = [&] { return openCached(path, key, name, tokenizer, progress, cancelled); };
+    if (auto found = openNow(); found) {
         markTokenCacheUsed(path);
         progress(fmt::format("Tokens of {} ({}) come from the cache", name, tokenizer.name()), 1.0);
         return CachedTokens{std::move(*found), key.text, {}};
@@ -187,10 +213,15 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
         progress(fmt::format("The token cache of {} ({}) is damaged and is made again", name, tokenizer.name()), 0.0);
     }
 
-    auto writer = TokenFileWriter::create(path, key);
+    auto writer = TokenFileWriter::create(path, key, [&](double share) {
+        if (share > 0) progress(fmt::format("Checking what was tokenised of {} ({})", name, tokenizer.name()), share);
+        return !cancelled;
+    });
+    if (!writer && writer.error().code == ErrorCode::Cancelled) return work.wasCancelled();
     if (!writer) return inMemory(writer.error().sentence);
     Tokenising tokenising(work, **writer);
     Status written = tokenising.takeUp();
+    if (!written && written.error().code == ErrorCode::Cancelled) return written.error();
     const Status encoded = written ? tokenising.encode() : Status{};
     if (written) written = tokenising.written();
     const bool changed = encoded && written && tokenising.read() != key.text;
@@ -200,7 +231,7 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     if (!written) return inMemory(written.error().sentence);
     if (!encoded) return encoded.error();
     if (changed) return makeError(ErrorCode::Io, fmt::format("{} was changed by another program while it was tokenised; start the run again.", name));
-    auto row = openCached();
+    auto row = openNow();
     if (!row && row.error().code == ErrorCode::Cancelled) return work.wasCancelled();
     if (!row) return inMemory(row.error().sentence);
     boundTokenCaches(folder);  // ours is mapped by now, so it stays

@@ -33,7 +33,12 @@ Result<CachedTokens> cachedTokens(
     std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder, const Progress& progress,
     const std::atomic<bool>& cancelled, const FreeMemory& freeMemory = [] { return kUnbounded; }, const TokenisingSteps& steps = {});
 
+// Those of a text of which only the hash is known, if they are in the cache. NotFound, Damaged, Cancelled as openTokenFile says it.
+Result<CachedTokens> cachedTokensOf(const Hash128& text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
+                                    const Progress& progress, const std::atomic<bool>& cancelled);
+
 // The file in `folder` that holds the tokens of this text by this tokenizer.
 std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer);
+std::string tokenCachePath(const std::string& folder, const Hash128& text, const Tokenizer& tokenizer);
 
 }  // namespace stepscope

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <vector>
 
+#include "core/data/tokens/KnownText.h"
 #include "core/data/tokens/TokenFileHeader.h"
 
 namespace stepscope {
@@ -34,6 +35,7 @@ bool removeUnused(const fs::path& path) {
     if (file < 0) return false;
     const bool removed = ::flock(file, LOCK_EX | LOCK_NB) == 0 && ::unlink(path.c_str()) == 0;
     ::close(file);
+    if (removed) ::unlink(sourcesPath(path.string()).c_str());
     return removed;
 }
 

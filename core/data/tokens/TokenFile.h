@@ -40,8 +40,9 @@ public:
     };
 
     // Makes the folder and opens PATH.part, with what a process that was stopped left of the same key there (UnfinishedTokens.h). While another
-    // process writes to that, a temporary file of our own, which nobody can go on with.
-    static Result<std::unique_ptr<TokenFileWriter>> create(const std::string& path, const TokenFileKey& key);
+    // process writes to that, a temporary file of our own, which nobody can go on with. What was left is read from the disk for it; Cancelled:
+    // `wanted` says so, and it stays there.
+    static Result<std::unique_ptr<TokenFileWriter>> create(const std::string& path, const TokenFileKey& key, const WantsIds& wanted = {});
     ~TokenFileWriter();  // leaves what keep() has kept, if there is any, and removes the rest
 
     const Done& done() const { return m_done; }
@@ -58,7 +59,7 @@ private:
     TokenFileWriter() = default;
     Status write(const void* bytes, std::size_t count);
     Status openTemporary();
-    Status takeUp();
+    Status takeUp(const WantsIds& wanted);
 
     std::string m_path, m_temporary;
     TokenFileKey m_key;

@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kTemporarySuffix = ".part";
 constexpr std::size_t kReadAtOnce = 1 << 20;
+constexpr std::uint64_t kBetweenQuestions = std::uint64_t{64} << 20;  // bytes that are read
 
 Error cannotWrite(const std::string& path, int why) {
     return makeError(ErrorCode::Io, fmt::format("The token cache {} cannot be written: {}.", path, std::strerror(why)), std::strerror(why));
@@ -28,7 +29,7 @@ Error cannotWrite(const std::string& path, int why) {
 
 }  // namespace
 
-Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::string& path, const TokenFileKey& key) {
+Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::string& path, const TokenFileKey& key, const WantsIds& wanted) {
     const std::string folder = fs::path(path).parent_path().string();
     if (const int problem = makeMissingFolders(folder); problem != 0) return cannotWrite(path, problem);  // a cache holds a person's text
     removeLeftovers(folder);
@@ -39,7 +40,7 @@ Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::stri
     writer->m_temporary = path + kTemporarySuffix;
     writer->m_file = lockUnfinished(writer->m_temporary);
     writer->m_canGoOn = writer->m_file >= 0;
-    if (auto opened = writer->m_canGoOn ? writer->takeUp() : writer->openTemporary(); !opened) return opened.error();
+    if (auto opened = writer->m_canGoOn ? writer->takeUp(wanted) : writer->openTemporary(); !opened) return opened.error();
     return writer;
 }
 
@@ -75,15 +76,21 @@ Status TokenFileWriter::beginAnew() {
 }
 
 // Every id is read again: the hash of the finished file needs them, and one that is not what was written is found.
-Status TokenFileWriter::takeUp() {
+Status TokenFileWriter::takeUp(const WantsIds& wanted) {
     const auto state = readUnfinished(m_temporary, m_key);
     struct stat facts {};
     if (!state || ::fstat(m_file, &facts) != 0) return beginAnew();
     const auto size = static_cast<std::uint64_t>(facts.st_size);
     if (size < sizeof(TokenFileHeader) || (size - sizeof(TokenFileHeader)) / state->bytesPerId < state->count) return beginAnew();
     m_buffer.resize(kReadAtOnce);
-    std::uint64_t at = sizeof(TokenFileHeader);
+    constexpr std::uint64_t kBegin = sizeof(TokenFileHeader);
+    std::uint64_t at = kBegin, askAt = kBegin;
     for (const std::uint64_t end = at + state->count * state->bytesPerId; at < end;) {
+        if (wanted && at >= askAt) {
+            if (!wanted(static_cast<double>(at - kBegin) / static_cast<double>(end - kBegin)))
+                return makeError(ErrorCode::Cancelled, fmt::format("Reading the token cache {} was cancelled.", m_path));
+            askAt = at + kBetweenQuestions;
+        }
         const ssize_t got = ::pread(m_file, m_buffer.data(), std::min<std::uint64_t>(kReadAtOnce, end - at), static_cast<off_t>(at));
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return beginAnew();

@@ -306,7 +306,7 @@ TEST_F(Detached, AnEngineOfAnotherVersionIsNamedWhenItsLineIsTakenUp) {
     cutForLong();
     ASSERT_TRUE(ear.waitForLog("No route to host"));
     killEngine(id);
-    Hello other = ownHello({});
+    Hello other = engineHello({});
     other.program = "9.8.7";
     const FrameBytes frame = frameOf(FrameType::Hello, helloToBytes(other));
     std::ofstream(EngineFolder::open(id)->file(kEngineHello), std::ios::binary)
@@ -323,7 +323,7 @@ TEST_F(Detached, OneThatIsAskedForNoRunEndsWithItsLine) {
     std::optional<Frame> first;
     for (int i = 0; i < 100 && !first; ++i) first = (*line)->next(milliseconds(200)).value();
     ASSERT_TRUE(first);
-    const auto hello = helloFrom(*first);
+    const auto hello = engineHelloFrom(*first);
     ASSERT_TRUE(hello) << hello.error().sentence;
     EXPECT_EQ(hello->engine, onlyEngine());
     struct stat status {};

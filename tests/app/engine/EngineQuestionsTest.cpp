@@ -213,7 +213,7 @@ TEST(EngineElsewhere, WhateverElseAnswersIsOneSentence) {
     EXPECT_THAT(refusedBy("echo 'Permission denied (publickey).' >&2; exit 255"), HasSubstr("ended with status 255: Permission denied (publickey)."));
     EXPECT_THAT(refusedBy("printf 'banner\\n' >&2; exec '" STEPSCOPE_CLI "' engine"), IsEmpty()) << "beside its words it may say what it likes";
     EXPECT_THAT(EngineQuestions::findOut({"/nowhere/ssh", "host"}).error().sentence, HasSubstr("The engine cannot be started: \"/nowhere/ssh\""));
-    Hello other = ownHello(Machine{.cores = 1});
+    Hello other = engineHello(Machine{.cores = 1});
     other.program = "0.0.1";
     const FrameBytes bytes = frameOf(FrameType::Hello, helloToBytes(other));
     std::string made = (fs::temp_directory_path() / "stepscope-hello-XXXXXX").string();

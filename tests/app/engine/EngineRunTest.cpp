@@ -265,9 +265,9 @@ TEST_F(EngineApart, AProgramThatIsNotThereIsRefusedBeforeAnythingBegins) {
 
 TEST_F(EngineApart, WhateverElseAnswersIsOneSentence) {
     const std::string engine = std::string("'") + STEPSCOPE_CLI + "' engine </dev/null";
-    Hello other = ownHello({});
+    Hello other = engineHello({});
     other.program = "9.8.7";
-    FrameBytes unset = frameOf(FrameType::Hello, helloToBytes(ownHello({})));
+    FrameBytes unset = frameOf(FrameType::Hello, helloToBytes(engineHello({})));
     const FrameBytes kept = frameOf(FrameType::Keep, askedToBytes({.info = {}, .now = {}}));
     unset.insert(unset.end(), kept.begin(), kept.end());
     const std::vector<std::pair<std::string, std::string>> all{

@@ -91,7 +91,7 @@ TEST(EngineServer, SaysFirstWhoItIs) {
     Served served;
     const auto first = served.next();
     ASSERT_TRUE(first);
-    const auto hello = helloFrom(*first);
+    const auto hello = engineHelloFrom(*first);
     ASSERT_TRUE(hello) << hello.error().sentence;
     EXPECT_GT(hello->machine.cores, 0);
     served.hangUp();

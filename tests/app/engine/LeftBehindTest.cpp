@@ -39,7 +39,7 @@ protected:
             const FrameBytes& payload = (*frame)->payload;
             switch ((*frame)->type) {
                 case FrameType::Hello:
-                    engine = helloFrom(**frame)->engine;
+                    engine = engineHelloFrom(**frame)->engine;
                     break;
                 case FrameType::Keep: {
                     Recorder::Options options;

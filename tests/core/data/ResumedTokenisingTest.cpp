@@ -94,6 +94,42 @@ TEST_F(ResumedTokenising, IsStoppedAsOftenAsOneLikes) {
     EXPECT_EQ(testing::readFile(tokenCachePath(m_folder.path(), m_text, *m_bytes)), whole(m_text, *m_bytes));
 }
 
+TEST_F(ResumedTokenising, IsCancelledWhileItReadsWhatWasLeftWhichStays) {
+    stop(m_text, *m_bytes, 20);
+    const TokenFileKey key{hashOf(m_text), hashOf(m_bytes->toJson()), m_bytes->vocabulary()};
+    std::vector<double> shares;
+    const auto unwanted = TokenFileWriter::create(tokenCachePath(m_folder.path(), m_text, *m_bytes), key, [&](double share) {
+        shares.push_back(share);
+        return false;
+    });
+    ASSERT_FALSE(unwanted.ok());
+    EXPECT_EQ(unwanted.error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(shares, std::vector<double>{0});
+    EXPECT_TRUE(goesOn(m_text, *m_bytes));
+}
+
+TEST_F(ResumedTokenising, SaysHowMuchOfALongOneWasRead) {
+    const TokenFileKey key{hashOf(m_text), hashOf(m_bytes->toJson()), m_bytes->vocabulary()};
+    const std::string path = m_folder.path("long.bin");
+    {
+        auto writer = TokenFileWriter::create(path, key).value();
+        const std::vector<std::int32_t> ids(std::size_t{8} << 20, 'x');  // 16 MiB
+        for (int i = 0; i < 5; ++i) ASSERT_TRUE(writer->append(ids).ok());
+        ASSERT_TRUE(writer->keep(100, hashOf("some")).ok());
+    }
+    std::vector<double> shares;
+    auto goesOn = TokenFileWriter::create(path, key, [&](double share) {
+        shares.push_back(share);
+        return true;
+    });
+    ASSERT_TRUE(goesOn.ok());
+    EXPECT_EQ((*goesOn)->done().textBytes, 100U);
+    ASSERT_EQ(shares.size(), 2U);
+    EXPECT_EQ(shares[0], 0);
+    EXPECT_DOUBLE_EQ(shares[1], 0.8);
+    (*goesOn)->discard();
+}
+
 TEST_F(ResumedTokenising, CountsFromWhereItGoesOn) {
     stop(m_text, *m_bytes, 20);
     ASSERT_TRUE(goesOn(m_text, *m_bytes));

@@ -9,6 +9,7 @@
 #include "sessions/wire/CommandFields.h"
 #include "sessions/wire/EventWire.h"
 #include "sessions/wire/InfoFields.h"
+#include "sessions/wire/LayoutWords.h"
 #include "sessions/wire/WireIo.h"
 
 namespace stepscope {
@@ -285,6 +286,27 @@ TEST(EventWire, WhatCannotBeIsRefusedByName) {
     text("seed", std::int64_t{1});
     text.bytes().whole(std::uint64_t{1} << 62);
     EXPECT_THAT(commandFromBytes(text.take()).error().sentence, HasSubstr("a list that is longer than it can be"));
+}
+
+TEST(WireLayout, NamesTheFieldsOfAllThatIsSaidHere) {
+    LayoutWords layout;
+    addWireLayout(layout);
+    // Of an event, a command, a session, an error, a setting, a list of files, data, weights, and a line that is taken up again.
+    for (const char* field : {"gradient_norm:f8 ", "top_k:i8 ", "train_tokens:i8 ", "subject_kind:e", " data ", "folders_only:b", "unnamed:i8 ",
+                              "validation:b", "shaped:", "anew:b", "behind:u8 ", "all:b"})
+        EXPECT_THAT(layout.words(), HasSubstr(field));
+}
+
+TEST(WireLayout, IsAnotherOneWhereAFieldIsOfAnotherKindOfTheSameSize) {
+    const auto hashOf = [](const auto& field) {
+        LayoutWords layout;
+        layout("field", field);
+        return layout.hash();
+    };
+    EXPECT_NE(hashOf(std::int64_t{0}), hashOf(std::uint64_t{0}));
+    EXPECT_NE(hashOf(std::int64_t{0}), hashOf(double{0}));
+    EXPECT_EQ(hashOf(std::int64_t{0}), hashOf(std::int64_t{1}));
+    EXPECT_EQ(hashOf(RunState::Paused), hashOf(RunState::Failed));
 }
 
 }  // namespace

@@ -103,68 +103,70 @@ TEST(Frame, AfterAnErrorNothingMoreIsRead) {
     EXPECT_FALSE(frames.next());
 }
 
+constexpr std::uint64_t kLayout = 7;
+
 Frame hello(const Hello& said, std::uint8_t version = kWireVersion) {
     return {.type = FrameType::Hello, .version = version, .payload = helloToBytes(said)};
 }
 
 TEST(HelloFrame, OfTheSameProgramTellsItsMachine) {
     const Machine machine{.cpu = "Some CPU", .cores = 5, .memory = {9}};
-    const auto read = helloFrom(hello(ownHello(machine)));
+    const auto read = helloFrom(hello(ownHello(machine, kLayout)), kLayout);
     ASSERT_TRUE(read) << read.error().sentence;
     EXPECT_EQ(read->machine, machine);
     EXPECT_EQ(read->host, hostName());
 }
 
 TEST(HelloFrame, TellsWhatIsTrainedThereInFewPrintableWords) {
-    Hello said = ownHello({});
+    Hello said = ownHello({}, kLayout);
     said.going = {"0123456789abcdef: session 1, a run", "\x1b[2Jgone " + std::string(1000, 'x')};
-    const auto read = helloFrom(hello(said));
+    const auto read = helloFrom(hello(said), kLayout);
     ASSERT_TRUE(read) << read.error().sentence;
     ASSERT_EQ(read->going.size(), 2U);
     EXPECT_EQ(read->going[0], said.going[0]);
     EXPECT_EQ(read->going[1].find('\x1b'), std::string::npos);
     EXPECT_LE(read->going[1].size(), 400U);
     said.going.assign(1000, "an engine");
-    EXPECT_EQ(helloFrom(hello(said))->going.size(), 10U);
+    EXPECT_EQ(helloFrom(hello(said), kLayout)->going.size(), 10U);
 }
 
 TEST(HelloFrame, OfAnotherVersionIsRefusedByOneSentenceThatNamesBoth) {
-    Hello other = ownHello({});
+    Hello other = ownHello({}, kLayout);
     other.program = "9.8.7";
-    EXPECT_THAT(helloFrom(hello(other)).error().sentence, AllOf(HasSubstr("Stepscope 9.8.7"), HasSubstr("Stepscope " STEPSCOPE_VERSION)));
+    EXPECT_THAT(helloFrom(hello(other), kLayout).error().sentence, AllOf(HasSubstr("Stepscope 9.8.7"), HasSubstr("Stepscope " STEPSCOPE_VERSION)));
     // A later protocol may say anything behind its version.
     WireWriter later;
     later.bytes().whole(7);
     later.bytes().text("10.0");
     later.bytes().text("what nobody knows yet");
-    EXPECT_THAT(helloFrom({.type = FrameType::Hello, .version = 7, .payload = later.take()}).error().sentence,
+    EXPECT_THAT(helloFrom({.type = FrameType::Hello, .version = 7, .payload = later.take()}, kLayout).error().sentence,
                 AllOf(HasSubstr("Stepscope 10.0 (protocol 7)"), HasSubstr("(protocol " + std::to_string(kWireVersion) + ")")));
 }
 
 TEST(HelloFrame, OfAnotherBuildWithOtherFieldsIsRefused) {
-    Hello other = ownHello({});
+    Hello other = ownHello({}, kLayout);
     ++other.layout;
-    EXPECT_THAT(helloFrom(hello(other)).error().sentence, HasSubstr("another build of Stepscope"));
+    EXPECT_THAT(helloFrom(hello(other), kLayout).error().sentence, HasSubstr("another build of Stepscope"));
 }
 
 TEST(HelloFrame, ThatIsDamagedOrAnotherFrameIsRefused) {
-    Frame cut = hello(ownHello({}));
+    Frame cut = hello(ownHello({}, kLayout));
     cut.payload.pop_back();
-    EXPECT_THAT(helloFrom(cut).error().sentence, HasSubstr("The engine's first frame from the other side is damaged at byte "));
-    EXPECT_THAT(helloFrom({.type = FrameType::Event, .payload = {}}).error().sentence, HasSubstr("its first frame does not say who it is"));
+    EXPECT_THAT(helloFrom(cut, kLayout).error().sentence, HasSubstr("The engine's first frame from the other side is damaged at byte "));
+    EXPECT_THAT(helloFrom({.type = FrameType::Event, .payload = {}}, kLayout).error().sentence, HasSubstr("its first frame does not say who it is"));
 }
 
 TEST(HelloFrame, NamesAnEngineByWhatMayStandInACommand) {
-    Hello named = ownHello({});
+    Hello named = ownHello({}, kLayout);
     named.engine = "0123456789abcdef";
-    ASSERT_TRUE(helloFrom(hello(named)));
-    EXPECT_EQ(helloFrom(hello(named))->engine, named.engine);
+    ASSERT_TRUE(helloFrom(hello(named), kLayout));
+    EXPECT_EQ(helloFrom(hello(named), kLayout)->engine, named.engine);
     for (const char* other : {"; rm -rf ~ #abcd", "0123456789ABCDEF", "0123456789abcde", "--forget=abcdef0"}) {
         named.engine = other;
-        EXPECT_THAT(helloFrom(hello(named)).error().sentence, HasSubstr("a name that no engine has")) << other;
+        EXPECT_THAT(helloFrom(hello(named), kLayout).error().sentence, HasSubstr("a name that no engine has")) << other;
     }
     named.engine = std::string(17, 'a');
-    EXPECT_THAT(helloFrom(hello(named)).error().sentence, HasSubstr("a text is longer than it can be"));
+    EXPECT_THAT(helloFrom(hello(named), kLayout).error().sentence, HasSubstr("a text is longer than it can be"));
 }
 
 template <class T>

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/workbench/engine/StartWords.h"
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
 #include "sessions/wire/Hello.h"
@@ -118,7 +119,7 @@ DetachedServer::DetachedServer(Workbench& workbench, EngineFolder folder, Descri
       m_journal(std::move(journal)),
       m_outlet(std::make_unique<Outlet>(*m_journal, m_folder, [this] { wake(); })),
       m_served(workbench, *m_outlet, AskingKeeper::Kind::Beside, [this] { wake(); }) {
-    Hello hello = ownHello(workbench.machine());
+    Hello hello = engineHello(workbench.machine());
     hello.engine = m_folder.id();
     m_hello = frameOf(FrameType::Hello, helloToBytes(hello));
     // For who reads its journal when it has gone.

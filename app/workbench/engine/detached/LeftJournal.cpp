@@ -36,7 +36,7 @@ FrameBytes helloOf(const EngineFolder& folder) {
     file.read(reinterpret_cast<char*>(bytes.data()), kMostHello);
     bytes.resize(static_cast<std::size_t>(file.gcount()));
     if (!bytes.empty()) return bytes;
-    Hello hello = ownHello({});  // it ended before it had said who it was
+    Hello hello = engineHello({});  // it ended before it had said who it was
     hello.engine = folder.id();
     return frameOf(FrameType::Hello, helloToBytes(hello));
 }
@@ -136,7 +136,7 @@ Status serveLeftJournal(const EngineFolder& folder, int in, int out) {
 }
 
 Status refuseLine(const Error& why, int out) {
-    say(out, frameOf(FrameType::Hello, helloToBytes(ownHello({}))));
+    say(out, frameOf(FrameType::Hello, helloToBytes(engineHello({}))));
     say(out, frameOf(FrameType::Refused, errorToBytes(why)));
     return why;
 }

@@ -1,0 +1,121 @@
+#include "core/data/tokens/KnownText.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "core/base/JsonDepth.h"
+#include "core/data/TextReader.h"
+
+namespace stepscope {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kSourcesVersion = 1;  // another one when the same files are read as another text
+constexpr const char* kSources = ".sources";
+constexpr std::uintmax_t kMostSources = 1 << 20;  // bytes
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+std::int64_t nsOf(const timespec& time) {
+    return static_cast<std::int64_t>(time.tv_sec) * kNsPerSecond + time.tv_nsec;
+}
+
+std::optional<KnownText> knownIn(const fs::path& path) {
+    std::error_code problem;
+    if (!fs::is_regular_file(fs::symlink_status(path, problem)) || fs::file_size(path, problem) > kMostSources || problem) return std::nullopt;
+    std::ifstream file(path, std::ios::binary);
+    return parseKnownText(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+}  // namespace
+
+std::optional<FilesSeen> filesSeen(const std::string& path, std::string_view how) {
+    const auto files = filesOfText(path);
+    if (!files) return std::nullopt;
+    StreamingHash hash;
+    FilesSeen seen;
+    const auto addText = [&hash](std::string_view text) {
+        hash.add(text);
+        hash.add(std::string_view("\0", 1));  // stands in no path
+    };
+    addText(path);
+    addText(how);
+    for (const fs::path& file : *files) {
+        struct stat facts {};
+        if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
+        addText(file.native());
+        const std::array<std::int64_t, 5> told{static_cast<std::int64_t>(facts.st_dev), static_cast<std::int64_t>(facts.st_ino),
+                                               static_cast<std::int64_t>(facts.st_size), nsOf(facts.st_mtim), nsOf(facts.st_ctim)};
+        hash.add({reinterpret_cast<const char*>(told.data()), sizeof told});
+        seen.newestNs = std::max({seen.newestNs, told[3], told[4]});
+    }
+    seen.hash = hash.digest();
+    return seen;
+}
+
+bool isSettled(const FilesSeen& files, std::int64_t forNs) {
+    timespec now{};
+    return ::clock_gettime(CLOCK_REALTIME, &now) == 0 && files.newestNs < nsOf(now) - forNs;
+}
+
+std::string sourcesPath(const std::string& cache) {
+    return cache + kSources;
+}
+
+std::string knownTextJson(const KnownText& known) {
+    const Json json{{"version", kSourcesVersion},
+                    {"files", {known.files.low, known.files.high}},
+                    {"text", {known.text.low, known.text.high}},
+                    {"title", known.title},
+                    {"note", known.note}};
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a path may be no UTF-8
+}
+
+std::optional<KnownText> parseKnownText(std::string_view text) {
+    if (nestsDeeper(text)) return std::nullopt;
+    const Json json = Json::parse(text, nullptr, false);
+    try {
+        if (json.at("version") != kSourcesVersion) return std::nullopt;
+        const auto hash = [&json](const char* name) {
+            const Json& halves = json.at(name);
+            if (!halves.at(0).is_number_unsigned() || !halves.at(1).is_number_unsigned()) throw std::out_of_range(name);
+            return Hash128{halves.at(0).get<std::uint64_t>(), halves.at(1).get<std::uint64_t>()};
+        };
+        return KnownText{hash("files"), hash("text"), json.at("title").get<std::string>(), json.at("note").get<std::string>()};
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+}
+
+void rememberText(const std::string& cache, const KnownText& known) {
+    const std::string text = knownTextJson(known);
+    if (text.size() > kMostSources) return;
+    std::string made = cache + ".XXXXXX.part";  // TokenCache removes what a killed process leaves of it
+    const int file = ::mkstemps(made.data(), 5);
+    if (file < 0) return;
+    const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (::close(file) != 0 || !written || ::rename(made.c_str(), sourcesPath(cache).c_str()) != 0) ::unlink(made.c_str());
+}
+
+std::optional<KnownText> rememberedText(const std::string& folder, const Hash128& files) {
+    std::error_code problem;
+    for (fs::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+        if (at->path().extension() != kSources) continue;
+        if (auto known = knownIn(at->path()); known && known->files == files) return known;
+    }
+    return std::nullopt;
+}
+
+}  // namespace stepscope
