@@ -177,6 +177,14 @@ TEST_F(CompareFormTest, PutsAWholeQuestionBack) {
     EXPECT_EQ(form.question(), asked);
 }
 
+TEST_F(CompareFormTest, AQuestionThatComesBeforeTheEngineHasSaidWhatThereIsIsKept) {
+    CompareForm early;
+    const CompareQuestion asked{.differences = {{"grad-clip", "1", "0"}}, .budgetSeconds = 90, .delta = 0.01, .seed = 1};
+    early.setQuestion(asked);
+    early.setSettings(settings, smallCatalogue());
+    EXPECT_EQ(early.question(), asked);
+}
+
 TEST_F(CompareFormTest, BothBeginWithFreshWeightsOrWithACheckpointThatIsChosen) {
     EXPECT_TRUE(form.question().start.empty());
     CompareQuestion asked = form.question();

@@ -87,6 +87,7 @@ DifferenceRow::DifferenceRow(QWidget* parent) : QWidget(parent) {
     m_grid->setColumnStretch(0, 1);
     for (const int column : {1, 2}) m_grid->setColumnMinimumWidth(column, kEditor);
     connect(m_keys, &QComboBox::activated, this, [this] {
+        m_wanted.reset();
         m_aFollows = true;
         m_bChosen = false;
         buildEditors();
@@ -136,6 +137,7 @@ void DifferenceRow::setSettings(const RunConfig& config, const SwitchCatalogue& 
             m_b->setText(asText(before.b));
         }
     }
+    if (m_wanted) setDifference(Difference(*m_wanted));
     const ComparableKey* key = chosen();
     if (key == nullptr) return;
     if (m_aFollows) m_a->setText(asText(textOf(m_settings, key->id)));
@@ -171,6 +173,7 @@ void DifferenceRow::buildEditors() {
 
 void DifferenceRow::setDifference(const Difference& difference) {
     const int at = m_keys->findData(asText(difference.key));
+    m_wanted = at < 0 ? std::optional(difference) : std::nullopt;
     if (at < 0) return;
     m_keys->setCurrentIndex(at);
     buildEditors();

@@ -2,6 +2,7 @@
 // what is wrong with it. A's value follows the panel at the left until a person changes it. Used by CompareForm; GUI thread.
 #pragma once
 #include <QWidget>
+#include <optional>
 
 #include "core/events/SwitchCatalogue.h"
 #include "widgets/panels/compare/CompareTypes.h"
@@ -59,6 +60,7 @@ private:
     void fillKeys();
 
     std::vector<ComparableKey> m_all;
+    std::optional<Difference> m_wanted;  // asked for before the engine had said that there is such a key
     std::vector<std::pair<std::string, std::string>> m_settings;
     QComboBox* m_keys;
     ValueEdit *m_a = nullptr, *m_b = nullptr;
