@@ -147,7 +147,8 @@ TEST_F(Training, ResumesWithTheIdenticalLosses) {
 }
 
 TEST_F(Training, WhoseLastUpdateBrokeTheWeightsHasFailed) {
-    const Finished finished = cli(tiny({"--steps", "1", "--set", "epsilon=0", "--set", "batch-size=1", "--json"}));
+    // Rows of an embedding that is no head too, and whose tokens no batch had, have no gradient at all: 0 / 0 without an epsilon.
+    const Finished finished = cli(tiny({"--steps", "1", "--set", "epsilon=0", "--set", "batch-size=1", "--set", "tied-head=off", "--json"}));
     EXPECT_EQ(finished.exitCode, kTraining) << finished.err;
     EXPECT_EQ(newest()["state"], "failed");
 }
