@@ -74,7 +74,10 @@ void LiveRun::send(Command command) {
 }
 
 RunSummary LiveRun::wait() {
-    if (m_thread.joinable()) m_thread.join();
+    {
+        const std::lock_guard joining(m_joining);
+        if (m_thread.joinable()) m_thread.join();
+    }
     RunSummary summary = m_tee.summary();
     std::lock_guard lock(m_mutex);
     summary.lostCheckpoints = m_lostCheckpoints;

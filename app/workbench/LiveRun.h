@@ -65,6 +65,7 @@ private:
     std::string m_checkpointFolder;
     std::atomic<bool> m_cancelled{false};
     std::atomic<bool> m_done{false};
+    std::mutex m_joining;  // who waits for its end may be several
     std::mutex m_mutex;
     bool m_preparing = true, m_captureEnded = false;  // a person wants nothing captured of what is asked for from the begin
     Error m_error;                                    // of a failed run

@@ -137,7 +137,7 @@ public:
     virtual ~Run() = default;
     virtual void send(Command command) = 0;  // any thread; taken at the next step boundary
     virtual bool done() const = 0;
-    virtual RunSummary wait() = 0;  // until the run has ended and everything is stored
+    virtual RunSummary wait() = 0;  // any threads, at once too; until the run has ended and everything is stored
 };
 
 // First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call, and takes what libraries write to

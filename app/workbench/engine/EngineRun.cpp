@@ -68,7 +68,10 @@ void EngineRun::send(Command command) {
 }
 
 RunSummary EngineRun::wait() {
-    if (m_thread.joinable()) m_thread.join();
+    {
+        const std::lock_guard joining(m_joining);
+        if (m_thread.joinable()) m_thread.join();
+    }
     RunSummary summary = m_tee.summary();
     if (m_summary) {
         summary.peakMemoryBytes = m_summary->peakMemoryBytes;

@@ -84,6 +84,7 @@ private:
     std::atomic<bool> m_cancelled{false};
     std::atomic<bool> m_done{false};
 
+    std::mutex m_joining;  // who waits for its end may be several
     std::mutex m_mutex;
     std::condition_variable m_asked;  // something was sent while there was no line
     // Under m_mutex, as is which line m_line is:

@@ -43,7 +43,10 @@ void LiveExperiment::send(Command command) {
 }
 
 RunSummary LiveExperiment::wait() {
-    if (m_thread.joinable()) m_thread.join();
+    {
+        const std::lock_guard joining(m_joining);
+        if (m_thread.joinable()) m_thread.join();
+    }
     RunSummary summary = m_tee.summary();
     std::lock_guard lock(m_mutex);
     sayWhy(summary, m_error, m_stored);

@@ -38,6 +38,7 @@ private:
     std::shared_ptr<Recorder> m_recorder;
     std::atomic<bool> m_stop{false};
     std::atomic<bool> m_done{false};
+    std::mutex m_joining;  // who waits for its end may be several
     std::mutex m_mutex;
     Error m_error;
     Status m_stored;

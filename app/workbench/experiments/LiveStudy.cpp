@@ -81,7 +81,10 @@ void LiveStudy::send(Command command) {
 }
 
 RunSummary LiveStudy::wait() {
-    if (m_thread.joinable()) m_thread.join();
+    {
+        const std::lock_guard joining(m_joining);
+        if (m_thread.joinable()) m_thread.join();
+    }
     RunSummary summary = m_tee.summary();
     const std::lock_guard lock(m_mutex);
     sayWhy(summary, m_error, m_stored);

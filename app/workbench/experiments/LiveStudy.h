@@ -74,6 +74,7 @@ private:
     Status m_couldOpen;
     std::atomic<bool> m_stop{false};
     std::atomic<bool> m_done{false};
+    std::mutex m_joining;  // who waits for its end may be several
     std::mutex m_mutex;
     Run* m_leg = nullptr;  // the experiment under way
     Error m_error;

@@ -178,6 +178,28 @@ public:
     }
 };
 
+// A window that loses its display waits for the run that another thread waits for already.
+TEST(ARun, IsWaitedForBySeveralAtOnce) {
+    const auto workbench = Workbench::create();
+    for (int again = 0; again < 5; ++again) {
+        Began sink;
+        RunRequest request;
+        request.config = *workbench->complete(small());
+        request.config.steps = 1'000'000;
+        request.record = false;
+        auto run = workbench->start(std::move(request), sink);
+        ASSERT_TRUE(run) << run.error().sentence;
+        RunState first = RunState::Preparing, second = RunState::Preparing;
+        {
+            const std::jthread one([&] { first = (*run)->wait().state; }), other([&] { second = (*run)->wait().state; });
+            EXPECT_TRUE(sink.wait());
+            (*run)->send(Stop{});
+        }
+        EXPECT_EQ(first, RunState::Stopped);
+        EXPECT_EQ(second, RunState::Stopped);
+    }
+}
+
 // The times of its events count from there: a session that said that it began when its preparation was over would date all of them too late.
 TEST(SessionsOf, ARunAnExperimentAndAStudyBeginWithTheirClockBeforeTheirPreparation) {
     const auto workbench = Workbench::create();
