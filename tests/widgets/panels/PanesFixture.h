@@ -26,7 +26,7 @@ inline PanesView paneView(bool device, std::int64_t most = PanesReader::kMostSli
     if (device) trace.add(encodeSlices(stream));
     trace.finish();
     PanesReader reader(
-        trace, {{0, {.multiprocessors = 80, .threadsPerMultiprocessor = 2048}}}, [] { return true; }, most);
+        trace, GpuShapes{.first = {{0, {.multiprocessors = 80, .threadsPerMultiprocessor = 2048}}}, .ofRank = {}}, [] { return true; }, most);
     EXPECT_TRUE(reader.open());
     auto panes = reader.read(0, 0);
     if (panes) panes->turnFlame();
