@@ -405,9 +405,9 @@ void CompareResult::showBasis(const ExperimentHistory& history) {
         history.pairs().empty()
             ? QString()
             : QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B)%2; Student's t over the "
-                      "times both programs were built again. Equal: within ±%3 %.")
+                      "rebuilds. Equal: ±%3 %.")
                   .arg(history.began() ? history.began()->seed : 1)
-                  .arg(!history.began() || history.began()->finalLook ? ", and one look by Student's t when the budget is spent" : "")
+                  .arg(!history.began() || history.began()->finalLook ? ", one look by Student's t at the end" : "")
                   .arg(delta * 100, 0, 'g', 3));
 }
 
