@@ -111,11 +111,12 @@ TEST_F(ResumedTokenising, IsCancelledWhileItReadsWhatWasLeftWhichStays) {
 TEST_F(ResumedTokenising, SaysHowMuchOfALongOneWasRead) {
     const TokenFileKey key{hashOf(m_text), hashOf(m_bytes->toJson()), m_bytes->vocabulary()};
     const std::string path = m_folder.path("long.bin");
+    constexpr std::size_t kBytes = std::size_t{40} << 20;  // of the text: an id each
     {
         auto writer = TokenFileWriter::create(path, key).value();
         const std::vector<std::int32_t> ids(std::size_t{8} << 20, 'x');  // 16 MiB
         for (int i = 0; i < 5; ++i) ASSERT_TRUE(writer->append(ids).ok());
-        ASSERT_TRUE(writer->keep(100, hashOf("some")).ok());
+        ASSERT_TRUE(writer->keep(kBytes, hashOf("some")).ok());
     }
     std::vector<double> shares;
     auto goesOn = TokenFileWriter::create(path, key, [&](double share) {
@@ -123,7 +124,7 @@ TEST_F(ResumedTokenising, SaysHowMuchOfALongOneWasRead) {
         return true;
     });
     ASSERT_TRUE(goesOn.ok());
-    EXPECT_EQ((*goesOn)->done().textBytes, 100U);
+    EXPECT_EQ((*goesOn)->done().textBytes, kBytes);
     ASSERT_EQ(shares.size(), 2U);
     EXPECT_EQ(shares[0], 0);
     EXPECT_DOUBLE_EQ(shares[1], 0.8);
