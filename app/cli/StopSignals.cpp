@@ -28,6 +28,7 @@ std::atomic<int> received{0};
 constexpr std::int64_t kOneRequestMs = 150;
 std::atomic<std::int64_t> firstAt{std::numeric_limits<std::int64_t>::max() / 2};  // until the first one has written it, another is none
 std::array<struct sigaction, kSignals.size()> former{};
+bool stays = false;  // a request came, and ours answer until the process ends: `former` is older than they are
 struct sigaction formerUser {};
 
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free, "used in a signal handler");
@@ -77,7 +78,7 @@ StopSignals::StopSignals(std::function<void()> onFirst, std::function<void()> on
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
-        sigaction(kSignals[i], nullptr, &former[i]);
+        if (!stays) sigaction(kSignals[i], nullptr, &former[i]);
         if (kSignals[i] == SIGHUP && former[i].sa_handler == SIG_IGN) continue;  // nohup means it
         sigaction(kSignals[i], &action, nullptr);
     }
@@ -87,7 +88,9 @@ StopSignals::StopSignals(std::function<void()> onFirst, std::function<void()> on
 }
 
 StopSignals::~StopSignals() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &former[i], nullptr);
+    // Who has asked once and asks again while the last words are written gets the code of a second request, and is not killed by the signal itself.
+    stays = received > 0;
+    for (std::size_t i = 0; !stays && i < kSignals.size(); ++i) sigaction(kSignals[i], &former[i], nullptr);
     if (m_onUser) sigaction(SIGUSR1, &formerUser, nullptr);
     while (write(pipeEnds[1], &kQuit, 1) < 0 && errno == EINTR) {
     }

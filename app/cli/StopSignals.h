@@ -15,7 +15,7 @@ class StopSignals {
 public:
     // Called on the listening thread; onFirst once. Without onUser SIGUSR1 does what it did.
     explicit StopSignals(std::function<void()> onFirst, std::function<void()> onUser = {});
-    ~StopSignals();  // the former behaviour is back
+    ~StopSignals();  // the former behaviour is back, unless a signal came: another one then still ends the process with ExitCode::Killed
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 

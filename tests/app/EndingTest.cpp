@@ -76,6 +76,18 @@ TEST_F(Ending, ASecondCtrlCEndsAtOnce) {
     EXPECT_THAT(newest()["state"].get<std::string>(), testing::AnyOf("stopped", "interrupted"));
 }
 
+// At every moment, also when the run is over and its last words are being written.
+TEST_F(Ending, ASecondCtrlCIsNeverTheEndByTheSignalItself) {
+    const auto process = endless();
+    for (int i = 0; i < 400; ++i) {
+        process->send(SIGINT);
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+    const auto finished = process->wait();
+    EXPECT_EQ(finished.signal, 0);
+    EXPECT_THAT(finished.exitCode, testing::AnyOf(kStopped, kKilled)) << finished.err;
+}
+
 TEST_F(Ending, KillLosesNoMoreThanAQuarterOfASecond) {
     for (const int wait : {0, 130, 420}) {
         const auto process = endless();
