@@ -1,7 +1,6 @@
 // Any bytes as SQL over a small session: rows, or one sentence; never longer than its limit by much, nothing written, and no memory without bound.
 // The first byte chooses a way for the file to lie.
 #include <SQLiteCpp/Database.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -12,6 +11,7 @@
 #include "core/trace/SliceCodec.h"
 #include "sessions/query/SessionQuery.h"
 #include "sessions/record/Recorder.h"
+#include "tests/fuzz/ScratchFolder.h"
 
 namespace {
 
@@ -19,9 +19,8 @@ using namespace stepscope;
 
 std::string recorded(const char* lie) {
     static int number = 0;
-    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-query-fuzz-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder);
-    const std::string path = (folder / (std::to_string(++number) + ".db")).string();
+    static const test::ScratchFolder folder("query-fuzz");
+    const std::string path = (folder.path() / (std::to_string(++number) + ".db")).string();
     SliceBlock host{.thread = {.process = 1, .thread = 2, .name = "trainer"}}, stream{.thread = {.thread = 7, .lane = 9, .device = 0}};
     host.strings = {"", "aten::mm", "forward", "mlp"};
     stream.strings = {"", "gemm"};

@@ -1,7 +1,5 @@
 // Any bytes as what a session has stored of its devices, of the trace that it was imported from and of a slice: exports of it are valid JSON and
 // whole packets, whatever it is.
-#include <unistd.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -11,6 +9,7 @@
 #include "sessions/exporters/KinetoTrace.h"
 #include "sessions/exporters/PerfettoTrace.h"
 #include "sessions/record/Recorder.h"
+#include "tests/fuzz/ScratchFolder.h"
 
 namespace {
 
@@ -26,8 +25,8 @@ ChunkPtr factsOf(const char* kind, const std::string& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     constexpr int kSessionsAFile = 100;
-    static const std::string path =
-        (std::filesystem::temp_directory_path() / ("stepscope-facts-fuzz-" + std::to_string(::getpid()) + ".db")).string();
+    static const test::ScratchFolder folder("facts-fuzz");
+    static const std::string path = (folder.path() / "facts.db").string();
     static int number = 0;
     if (number++ % kSessionsAFile == 0)
         for (const char* end : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + end);

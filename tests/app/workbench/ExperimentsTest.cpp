@@ -253,7 +253,7 @@ TEST(SessionsOf, ARunAnExperimentAndAStudyBeginWithTheirClockBeforeTheirPreparat
 TEST(StudiesOf, ALadderDoesNotGoOnWhereAnotherGpuIs) {
     const auto file = std::filesystem::temp_directory_path() / ("stepscope-ladder-of-a-gpu-" + std::to_string(::getpid()) + ".db");
     const auto removed = [&] {
-        for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + part);
+        for (const char* part : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(file.string() + part);
     };
     removed();
     Machine machine{.cpu = "A processor", .cores = 2, .gpus = {{.name = "One GPU", .memory = {80}, .computeMajor = 9}}};

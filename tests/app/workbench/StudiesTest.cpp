@@ -74,7 +74,7 @@ protected:
     StoredLadder() { clear(); }
     ~StoredLadder() override { clear(); }
     void clear() const {
-        for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(m_file.string() + part);
+        for (const char* part : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(m_file.string() + part);
     }
     std::string database() const { return m_file.string(); }
     // Of two rungs, the first of which is measured. why: what that row says; kept: the session that measured it, where that is an earlier one.

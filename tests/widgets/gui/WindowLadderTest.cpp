@@ -36,7 +36,7 @@ protected:
         return nullptr;
     }
     QString write(const std::string& text) {
-        const QString path = QDir(QDir::tempPath()).filePath(QString("stepscope-ladder-%1.yaml").arg(QCoreApplication::applicationPid()));
+        const QString path = folder.filePath("ladder.yaml");
         std::ofstream(path.toStdString()) << text;
         return path;
     }
