@@ -47,24 +47,23 @@ Verdict onlyOnGpus(const Machine& machine, std::string why) {
 }
 
 Switch deviceSwitch() {
-    return {
-        .id = "device",
-        .title = "Device",
-        .group = SwitchGroup::Device,
-        .why = "Where the weights and batches live and the operations run. A GPU has some hundred times the arithmetic of a CPU core.",
-        .cost =
-            "The whole State moves: weights, gradients, moments and activations must fit into the device's memory. Of several workers the first of "
-            "a machine takes the GPU that is named here, the next ones those behind it; not measured: no machine with two GPUs was at hand.",
-        .reported = "a baseline above 1000 ms a step",
-        .values = Choices{{"cpu", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7"}},
-        .byDefault = "cpu",
-        .applicable = deviceUsable,
-        .resolve =
-            [](PlanDraft& draft, const Value& value) {
-                draft.plan.gpu = indexOf(word(value));
-                if (draft.plan.gpu) *draft.plan.gpu += draft.workersBeforeHere();
-            },
-        .racing = {.role = RaceRole::Never}};
+    return {.id = "device",
+            .title = "Device",
+            .group = SwitchGroup::Device,
+            .why = "Where the weights and batches live and the operations run. A GPU has some hundred times the arithmetic of a CPU core.",
+            .cost =
+                "Everything moves: weights, gradients, moments and activations must fit into the device's memory. Of several workers the first of "
+                "a machine takes the GPU that is named here, the next ones those behind it; not measured: no machine with two GPUs was at hand.",
+            .reported = "a baseline above 1000 ms a step",
+            .values = Choices{{"cpu", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7"}},
+            .byDefault = "cpu",
+            .applicable = deviceUsable,
+            .resolve =
+                [](PlanDraft& draft, const Value& value) {
+                    draft.plan.gpu = indexOf(word(value));
+                    if (draft.plan.gpu) *draft.plan.gpu += draft.workersBeforeHere();
+                },
+            .racing = {.role = RaceRole::Never}};
 }
 
 }  // namespace stepscope
