@@ -32,7 +32,6 @@ void standAlone() {
     (void)::setsid();  // refused to who leads a group already, and has a session of its own then
     std::signal(SIGHUP, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, as on a full disk
 }
 
 Result<ExitCode> codeOf(const Status& status) {

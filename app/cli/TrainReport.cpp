@@ -28,10 +28,14 @@ const std::vector<EarlierAnswer>& earlierOf(const EarlierOfEach& earlier, std::s
 }
 
 std::string answerText(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>& earlier) {
-    const TurnsOfSwitch turns = switchOf(answer);
+    const auto turns = turnsOf(answer.began.configA, answer.began.configB);
     std::string text =
-        turnsSentence(answer.judged, answer.began.delta,
-                      {.id = turns.id, .from = toString(turns.from), .to = toString(turns.to), .changed = answer.changed, .same = answer.same});
+        turns ? turnsSentence(
+                    answer.judged, answer.began.delta,
+                    {.id = turns->id, .from = toString(turns->from), .to = toString(turns->to), .changed = answer.changed, .same = answer.same})
+              : judgedSentence(answer.judged, answer.began.delta, sidesInWords(answer.began)) +
+                    fmt::format(" A side beside itself here: {}.{}", floorWords(answer.judged.floor, answer.same),
+                                floorAdvice(answer.judged.floor, answer.judged.ratio, answer.judged.outcome));
     if (const std::string machine = machineSentence(answer.machine); !machine.empty()) text += " " + machine;
     text += fmt::format(" Method: {}; {} rebuild{} of both, coins of seed {}.", intervalMethod(answer.began.finalLook), answer.judged.rebuilds,
                         answer.judged.rebuilds == 1 ? "" : "s", answer.began.seed);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -153,6 +154,7 @@ private:
 }  // namespace
 
 void initialiseEngine() {
+    std::signal(SIGXFSZ, SIG_IGN);  // beyond a limit to the size of files a write fails instead, as on a full disk
     linkWorkerWaits();
     takeLibraryWarnings();
     host_memory::install();

@@ -1,6 +1,7 @@
 #include "app/workbench/EventTee.h"
 
 #include <cmath>
+#include <utility>
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/analysis/RateDiagnosis.h"
@@ -20,6 +21,14 @@ void EventTee::publish(Event event) {
 
 void EventTee::tell(Event event) {
     m_listener.publish(std::move(event));
+}
+
+void EventTee::tellUnstored(const Error& error, TimeNs at) {
+    {
+        const std::lock_guard lock(m_mutex);
+        if (std::exchange(m_unstored, error.sentence) == error.sentence) return;
+    }
+    tell(LogLine{at, 0, LogLevel::Error, error.sentence, error.code, error.subject});
 }
 
 void EventTee::publishChunk(ChunkPtr chunk) {

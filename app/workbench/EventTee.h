@@ -25,6 +25,8 @@ public:
     void publishChunk(ChunkPtr chunk) override;
     // To the listener alone: what the recorder says of itself, on its own thread, must not wait for the recorder.
     void tell(Event event);
+    // What is not stored, and why: an error of the log, said once, whether the recorder gave up in the middle or when all was over.
+    void tellUnstored(const Error& error, TimeNs at);
     // From here on events are recorded too. Called once, before the first event that matters.
     void record(std::shared_ptr<Recorder> recorder);
     RunSummary summary() const;
@@ -52,6 +54,7 @@ private:
     ExperimentAnswer m_asked;      // the newest experiment; over once it is among the summary's
     ExperimentHistory m_measured;  // its blocks, and the machine meanwhile
     bool m_flippedSince = false;   // since it began
+    std::string m_unstored;        // the sentence that was told of it
 };
 
 // Into a summary, once all has ended: why it failed, or that it was interrupted, as the list of sessions calls it, as its end is not stored.

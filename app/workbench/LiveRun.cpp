@@ -140,10 +140,7 @@ void LiveRun::work() {
     tellForecast();
     if (m_recorder) {
         m_stored = m_recorder->finish();
-        if (!m_stored) {
-            const Error& error = m_stored.error();
-            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
-        }
+        if (!m_stored) m_tee.tellUnstored(m_stored.error(), m_clock.now());
     }
     m_done = true;
 }

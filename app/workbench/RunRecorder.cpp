@@ -18,13 +18,14 @@ Result<std::shared_ptr<Recorder>> openRecorder(const std::string& chosen, const 
     Recorder::Options options;
     options.path = database;
     options.goesOn = std::move(goesOn);
-    options.onBlocked = [&tee, &clock](bool blocked, const std::string& why) {
-        tee.tell(LogLine{clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info,
-                         blocked ? why + " Until then the run waits; stopping it gives up what is not stored yet." : "Storing works again."});
+    // A run pauses at its next step. What is measured goes on: the times of its blocks hold, disk or no disk, and they are few.
+    const char* const meanwhile = info.kind == SessionKind::Run
+                                      ? " Until then the run waits; stopping it gives up what is not stored yet."
+                                      : " Until then it measures on and keeps what it finds in memory; stopping it gives up what is not stored yet.";
+    options.onBlocked = [&tee, &clock, meanwhile](bool blocked, const std::string& why) {
+        tee.tell(LogLine{clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info, blocked ? why + meanwhile : "Storing works again."});
     };
-    options.onEnded = [&tee, &clock](const Error& error) {
-        tee.tell(LogLine{clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
-    };
+    options.onEnded = [&tee, &clock](const Error& error) { tee.tellUnstored(error, clock.now()); };
     options.onNotDurable = [&tee, &clock, database](const std::string& why) {
         tee.tell(LogLine{
             clock.now(),

@@ -6,6 +6,7 @@
 #include "app/workbench/experiments/LiveExperiment.h"
 #include "app/workbench/experiments/LiveLadder.h"
 #include "app/workbench/experiments/LiveTune.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/data/Corpus.h"
 #include "core/events/ConfigKeys.h"
 
@@ -119,7 +120,9 @@ Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Regis
     std::array<RunPlan, 2> plans;
     for (const bool second : {false, true}) {
         RunConfig& config = second ? request.b : request.a;
-        const auto named = [&](const Error& error) { return makeError(error.code, fmt::format("{}: {}", second ? "B" : "A", error.sentence)); };
+        const auto named = [&](const Error& error) {
+            return makeError(error.code, fmt::format("{}: {}", nameOfSide(request.a, request.b, second ? Arm::B : Arm::A), error.sentence));
+        };
         auto complete = registry->complete(config);
         if (!complete) return named(complete.error());
         config = std::move(*complete);

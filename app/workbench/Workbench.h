@@ -140,8 +140,9 @@ public:
     virtual RunSummary wait() = 0;  // any threads, at once too; until the run has ended and everything is stored
 };
 
-// First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call, and takes what libraries write to
-// std::cerr. Descriptor 2 is taken before that (process/EarlyEnd.h).
+// First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call, takes what libraries write to
+// std::cerr, and has a write beyond a limit to the size of files fail instead of ending the program. Descriptor 2 is taken before that
+// (process/EarlyEnd.h).
 void initialiseEngine();
 // Whether the environment variables that the engine reads have values that it can use (STEPSCOPE_MEMORY_LIMIT, STEPSCOPE_ISA).
 Status checkEnvironment();

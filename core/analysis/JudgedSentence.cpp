@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/analysis/ExperimentHistory.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
@@ -89,8 +90,8 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
             return "";
         case PairedReason::TooFewPairs:
             if (context.stopped)
-                return fmt::format("{} after {} pair{}, too few to say anything.", context.broke.empty() ? "It was stopped" : "That was",
-                                   verdict.pairs, verdict.pairs == 1 ? "" : "s");
+                return fmt::format("{} after {} pair{}, too few to say anything.{}", context.broke.empty() ? "It was stopped" : "That was",
+                                   verdict.pairs, verdict.pairs == 1 ? "" : "s", context.broke.empty() ? more(context, "give an interval") : "");
             return (context.leastSeconds > 0
                         ? fmt::format("The budget was spent after {} pair{}; the least that says anything would have taken about {}.", verdict.pairs,
                                       verdict.pairs == 1 ? "" : "s", minutes(context.leastSeconds))
@@ -118,6 +119,15 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
                                                 : std::string("What one of them says beside itself here is not bounded yet.");
     }
     return "";
+}
+
+// "amp=bf16 fusion=step"; of many settings the first ones.
+std::string listedSide(const std::vector<DifferingKey>& keys, Arm arm) {
+    constexpr std::size_t kMostNamed = 3;
+    std::string all;
+    for (std::size_t i = 0; i < std::min(kMostNamed, keys.size()); ++i)
+        all += fmt::format("{}{}={}", all.empty() ? "" : " ", keys[i].key, arm == Arm::A ? keys[i].a : keys[i].b);
+    return keys.size() > kMostNamed ? all + fmt::format(" and {} more", keys.size() - kMostNamed) : all;
 }
 
 bool differs(const ExperimentJudged& judged) {
@@ -159,6 +169,11 @@ ArmNames armNames(const ExperimentBegan& began) {
     return a && b ? armNames(*a, *b) : ArmNames();
 }
 
+std::string nameOfSide(const RunConfig& a, const RunConfig& b, Arm arm) {
+    const auto keys = differingKeys(a, b);
+    return keys.empty() ? toString(arm) : listedSide(keys, arm);
+}
+
 std::string verdictHeadline(const ExperimentJudged& judged, double delta, const ArmNames& names) {
     const JudgedParts words = judgedParts(judged, delta);
     if (!differs(judged)) {
@@ -189,7 +204,17 @@ ExperimentJudged turnedRound(ExperimentJudged judged) {
 }
 
 std::string sidesOfTurns(const std::string& id, const std::string& from, const std::string& to) {
-    return id.empty() ? std::string("B beside A") : fmt::format("{} {} beside {}", id, to, from);
+    return fmt::format("{} {} beside {}", id, to, from);
+}
+
+std::string sidesInWords(const ExperimentBegan& began) {
+    const auto a = configFromJson(began.configA), b = configFromJson(began.configB);
+    if (!a || !b) return "B beside A";
+    const auto keys = differingKeys(*a, *b);
+    if (keys.empty()) return "one configuration beside itself";
+    if (keys.size() == 1)
+        if (const auto turns = turnsOf(began.configA, began.configB)) return sidesOfTurns(turns->id, toString(turns->from), toString(turns->to));
+    return fmt::format("{} beside {}", listedSide(keys, Arm::B), listedSide(keys, Arm::A));
 }
 
 std::string judgedSentence(const ExperimentJudged& judged, double delta, const std::string& sides) {
@@ -216,26 +241,27 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     return why.starts_with(' ') ? why.substr(1) : why;
 }
 
-std::string equalTimeSentence(const ExperimentJudged& judged) {
+std::string equalTimeSentence(const ExperimentJudged& judged, const ArmNames& names) {
     const EqualTimeLoss& loss = judged.equalTime;
     if (loss.seconds <= 0) return "";
     if (loss.seeds < 1 || !std::isfinite(loss.a) || !std::isfinite(loss.b)) return "Loss at equal time was asked for and is not known.";
     std::string said = fmt::format(
-        "After {:g} s of training each, with {} seed{}, the validation loss of A is {:.4f} ({:.0f} steps) and that of B {:.4f} ({:.0f} steps)",
-        loss.seconds, loss.seeds, loss.seeds == 1 ? "" : "s", loss.a, loss.stepsA, loss.b, loss.stepsB);
+        "After {:g} s of training each, with {} seed{}, the validation loss of {} is {:.4f} ({:.0f} steps) and that of {} {:.4f} ({:.0f} steps)",
+        loss.seconds, loss.seeds, loss.seeds == 1 ? "" : "s", names.a, loss.a, loss.stepsA, names.b, loss.b, loss.stepsB);
     if (!std::isfinite(loss.low) || !std::isfinite(loss.high)) return said + ": too few seeds to say which is lower.";
     const bool lower = loss.high<0, higher = loss.low> 0;
     if (lower || higher)
-        said += fmt::format(": B's is {} by {:.4f} [{:.4f}, {:.4f}].", lower ? "lower" : "higher", std::abs(loss.difference),
+        said += fmt::format(": {}'s is {} by {:.4f} [{:.4f}, {:.4f}].", names.b, lower ? "lower" : "higher", std::abs(loss.difference),
                             lower ? -loss.high : loss.low, lower ? -loss.low : loss.high);
     else
-        said += fmt::format(": nobody can tell which is lower, B's minus A's is {:.4f} [{:.4f}, {:.4f}].", loss.difference, loss.low, loss.high);
+        said += fmt::format(": nobody can tell which is lower, {}'s minus {}'s is {:.4f} [{:.4f}, {:.4f}].", names.b, names.a, loss.difference,
+                            loss.low, loss.high);
     // An interval that holds 0 shows nothing, neither that it gets there sooner nor that it does not.
     const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
-    if (faster && higher) said += " B is faster per token, not to this loss.";
-    if (slower && lower) said += " B is slower per token, not to this loss.";
+    if (faster && higher) said += fmt::format(" {} is faster per token, not to this loss.", names.b);
+    if (slower && lower) said += fmt::format(" {} is slower per token, not to this loss.", names.b);
     if ((faster || slower) && !lower && !higher)
-        said += fmt::format(" B is {} per token; whether it is to this loss is not known.", faster ? "faster" : "slower");
+        said += fmt::format(" {} is {} per token; whether it is to this loss is not known.", names.b, faster ? "faster" : "slower");
     return said;
 }
 

@@ -28,6 +28,9 @@ struct ArmNames {
 };
 ArmNames armNames(const RunConfig& a, const RunConfig& b);
 ArmNames armNames(const ExperimentBegan& began);  // A and B too where its settings cannot be read
+// What one side is called by itself, in a sentence that says what is wrong with it: "amp=bf16", "amp=bf16 fusion=step", of many settings the first
+// three and how many more there are. The letter where both are equal.
+std::string nameOfSide(const RunConfig& a, const RunConfig& b, Arm arm);
 // The words above as a headline: "amp=bf16 is faster than amp=off by 12.3 % [11.0 %, 13.6 %]", of A and B "B is faster by …"; "Inconclusive".
 std::string verdictHeadline(const ExperimentJudged& judged, double delta, const ArmNames& names = {});
 // The same for a line among others, which says of everything what it is about: "amp=bf16 beside amp=off: inconclusive", "B beside A: faster by …".
@@ -36,8 +39,10 @@ std::string verdictLine(const ExperimentJudged& judged, double delta, const ArmN
 // The same measurement, of A beside B.
 ExperimentJudged turnedRound(ExperimentJudged judged);
 
-// "amp bf16 beside off": of a switch whose two values took turns, which is judged beside which. Without an id it was something else: "B beside A".
+// Which is judged beside which, for lines that stand by themselves: "amp bf16 beside off" of a switch whose two values took turns, else "lr=0.1
+// batch-size=4 beside lr=0.2 batch-size=8", "one configuration beside itself"; "B beside A" where the settings cannot be read.
 std::string sidesOfTurns(const std::string& id, const std::string& from, const std::string& to);
+std::string sidesInWords(const ExperimentBegan& began);
 
 // A whole sentence: the words above, on how many pairs, and why where it is inconclusive. sides: what is judged beside what.
 std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01, const std::string& sides = "B beside A");
@@ -55,7 +60,7 @@ struct TurnsWords {
 std::string turnsSentence(const ExperimentJudged& judged, double delta, const TurnsWords& turns);
 
 // What both sides learnt in equally long training, and whether what is faster per token shows there; empty where it was not asked.
-std::string equalTimeSentence(const ExperimentJudged& judged);
+std::string equalTimeSentence(const ExperimentJudged& judged, const ArmNames& names = {});
 
 // The verdict's ratio is the mean of the pairs, each of which counts alike; a table of both sides shows what all steps took together, in which the
 // machine's slow stretches weigh more. Where the two are not alike, a sentence that says so; else empty. speedRatio: B's tokens a second over A's.

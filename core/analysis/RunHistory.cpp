@@ -148,6 +148,7 @@ void RunHistory::addBegan(const ExperimentBegan& event) {
     turns.began = event.at;
     turns.flips = m_flips.size();
     turns.delta = event.delta;
+    turns.sides = sidesInWords(event);
     if (auto found = turnsOf(event.configA, event.configB)) {
         turns.id = std::move(found->id);
         turns.from = std::move(found->from);
@@ -167,8 +168,7 @@ void RunHistory::addJudged(const ExperimentJudged& event) {
 
 std::string RunHistory::saidOf(const ExperimentJudged& judged) const {
     if (m_judged.empty()) return judgedSentence(judged);
-    const JudgedTurns& turns = m_judged.back();
-    return judgedSentence(judged, turns.delta, sidesOfTurns(turns.id, toString(turns.from), toString(turns.to)));
+    return judgedSentence(judged, m_judged.back().delta, m_judged.back().sides);
 }
 
 RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {

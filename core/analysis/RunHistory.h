@@ -84,6 +84,7 @@ struct JudgedTurns {
     TimeNs began;
     std::string id;           // of the switch; empty where what took turns was something else
     Value from, to;           // what the run had, and what took turns with it
+    std::string sides;        // what is judged beside what, whatever it was: "amp bf16 beside off"
     std::size_t flips = 0;    // of the run, before it
     double delta = 0.01;      // see ExperimentBegan
     ExperimentJudged judged;  // of `to` beside `from`; over only once it is

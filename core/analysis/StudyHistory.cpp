@@ -108,6 +108,10 @@ std::optional<MachineMeanwhile> StudyHistory::machineMeanwhile(const StudyRow& r
     return known != m_meanwhile.end() ? known->second : m_meanwhile[row.row] = m_samples.within(found->second);
 }
 
+std::int64_t StudyHistory::measuredLegs() const {
+    return std::ranges::count_if(m_rows, [](const StudyRow& row) { return row.role != study::kBottom && row.state == study::kMeasured; });
+}
+
 bool StudyHistory::saysAnything() const {
     return std::ranges::any_of(m_rows, [](const StudyRow& row) { return row.pairs > 0 && row.state != study::kRunning; });
 }

@@ -35,9 +35,10 @@ public:
     const std::vector<ExperimentJudged>& pairsOf(const StudyRow& row) const;
     // What the machine did while a row's own experiment ran. Nothing of a row that was measured in an earlier session, or that raced.
     std::optional<MachineMeanwhile> machineMeanwhile(const StudyRow& row) const;
-    double measuredSeconds() const;  // that its rows took
-    bool saysAnything() const;       // a row is there that pairs or rounds stand behind
-    double seconds() const;          // from its begin to its newest row
+    double measuredSeconds() const;     // that its rows took
+    std::int64_t measuredLegs() const;  // of StudyBegan::legs; the bottom is measured beside the first of them and is none
+    bool saysAnything() const;          // a row is there that pairs or rounds stand behind
+    double seconds() const;             // from its begin to its newest row
 
 private:
     std::optional<StudyBegan> m_began;

@@ -118,8 +118,10 @@ private:
         std::string word;
         while (words >> word) {
             const auto equals = word.find('=');
-            if (equals == std::string::npos || equals == 0 || word.size() > kLongestWord)
-                return at(node, fmt::format("a setting is key=value, not \"{}\".", printed(word)));
+            if (equals == std::string::npos || equals == 0) return at(node, fmt::format("a setting is key=value, not \"{}\".", printed(word)));
+            if (word.size() > kLongestWord)
+                return at(node,
+                          fmt::format("the setting {} is longer than {} bytes; a shorter path, for example, does.", printed(word), kLongestWord));
             const std::string key = word.substr(0, equals);
             if (std::ranges::any_of(into.settings, [&](const auto& before) { return before.first == key; }))
                 return at(node, fmt::format("{} is set twice in one rung; keep one.", printed(key)));
@@ -137,14 +139,9 @@ private:
         return {};
     }
 
-    static std::string printed(std::string word) {
-        if (word.size() > 40) {
-            word.resize(40);
-            word.append("...");
-        }
-        for (char& c : word)
-            if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-        return word;
+    static std::string printed(const std::string& word) {
+        constexpr std::size_t kMost = 40;
+        return printable(firstBytes(word, kMost)) + (word.size() > kMost ? "..." : "");
     }
 
     Ladder m_ladder;

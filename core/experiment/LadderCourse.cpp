@@ -240,8 +240,10 @@ void LadderCourse::note(const ExperimentHistory& history) {
     fillSide(row, history.facts(lacks ? Arm::A : Arm::B));
     const double loss = history.lossDifference();
     row.loss = lacks ? -loss : loss;
-    if (row.role == study::kRung && std::ranges::none_of(m_kept, [&](std::size_t rung) { return rung < m_slots[at].rungs.front(); })) {
-        fillSide(change(0), history.facts(Arm::A));
+    const bool first = row.role == study::kRung && std::ranges::none_of(m_kept, [&](std::size_t rung) { return rung < m_slots[at].rungs.front(); });
+    // The bottom is measured once there is a figure of it: until the first pair it waits as the others do.
+    if (const SideFacts below = history.facts(Arm::A); first && std::isfinite(below.msPerStep)) {
+        fillSide(change(0), below);
         m_rows[0].state = study::kMeasured;
     }
 }

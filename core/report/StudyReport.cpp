@@ -100,8 +100,9 @@ void addLadder(Document& document, const StudyHistory& history) {
     // With one rung that can be measured, the top is that rung.
     const auto measured =
         std::ranges::count_if(history.rows(), [](const StudyRow& row) { return row.role == study::kRung && row.state == study::kMeasured; });
-    const auto open =
-        std::ranges::count_if(history.rows(), [](const StudyRow& row) { return row.state == study::kWaiting || row.state == study::kRunning; });
+    const auto open = std::ranges::count_if(history.rows(), [](const StudyRow& row) {
+        return row.role != study::kBottom && (row.state == study::kWaiting || row.state == study::kRunning);
+    });
     if (top == nullptr && measured == 1)
         for (const StudyRow& row : history.rows())
             if (row.role == study::kRung && row.state == study::kMeasured) top = &row;

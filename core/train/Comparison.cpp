@@ -53,7 +53,7 @@ ComparisonOutcome Comparison::run() {
             done = carryOut(*order);
         } catch (const std::exception& thrown) {
             Error error = describeException(thrown);
-            error.sentence = fmt::format("{} cannot go on: {}", toString(m_working), error.sentence);
+            error.sentence = fmt::format("{} cannot go on: {}", nameOf(m_working), error.sentence);
             done = error;
         }
         if (stopAsked()) {
@@ -124,17 +124,22 @@ Status Comparison::learnFor(EqualTimeLoss& loss) const {
 }
 
 void Comparison::judge(bool over, const std::string& beside) {
-    ExperimentJudged judged = judgementOf(m_course, over, m_broke, armNames(side(Arm::A).config, side(Arm::B).config));
+    const ArmNames names = armNames(side(Arm::A).config, side(Arm::B).config);
+    ExperimentJudged judged = judgementOf(m_course, over, m_broke, names);
     judged.at = m_setup.clock->now();
     judged.step = m_newestStep;
     // What comes behind the pairs takes time as well.
     if (over) judged.seconds = std::max(judged.seconds, (judged.at - m_begin).seconds());
     if (over && m_equalTime.seconds > 0) {
         judged.equalTime = m_equalTime;
-        judged.why += std::string(judged.why.empty() ? "" : " ") + equalTimeSentence(judged);
+        judged.why += std::string(judged.why.empty() ? "" : " ") + equalTimeSentence(judged, names);
     }
     if (!beside.empty()) judged.why += (judged.why.empty() ? "" : " ") + beside;
     m_setup.sink->publish(std::move(judged));
+}
+
+std::string Comparison::nameOf(Arm arm) const {
+    return nameOfSide(side(Arm::A).config, side(Arm::B).config, arm);
 }
 
 Status Comparison::build(Arm first) {
@@ -196,7 +201,7 @@ Status Comparison::step(Arm arm, StepResult& result) {
     return makeError(
         ErrorCode::Training,
         fmt::format("{} diverged: its loss or a gradient was no number at step {}; lower its learning rate, or use a wider number format.",
-                    toString(arm), state.updates + 1));
+                    nameOf(arm), state.updates + 1));
 }
 
 Comparison::Reading Comparison::read() const {
@@ -240,7 +245,7 @@ Status Comparison::carryOut(const BlockOrder& order) {
         return makeError(ErrorCode::Training,
                          fmt::format("Every update of a block of {} was left out because float16 overflowed; it trains nothing to "
                                      "compare.",
-                                     toString(order.arm)));
+                                     nameOf(order.arm)));
     times.seconds = (end.at - counted).seconds();
     times.turnSeconds = (counted - begin.at).seconds();
     times.elapsed = (end.at - m_begin).seconds();

@@ -83,6 +83,7 @@ private:
     Status buildOne(Arm arm);
     Status carryOut(const BlockOrder& order);
     Status step(Arm arm, StepResult& result);
+    std::string nameOf(Arm arm) const;  // in sentences
     void turnTo(Arm arm);
     Instance& of(Arm arm) { return m_instances[arm == Arm::A ? 0 : 1]; }
     const ComparedSide& side(Arm arm) const { return m_setup.sides[arm == Arm::A ? 0 : 1]; }

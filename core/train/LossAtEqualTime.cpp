@@ -6,6 +6,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/CounterRandom.h"
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
@@ -80,7 +81,7 @@ private:
         return makeError(
             ErrorCode::Training,
             fmt::format("{} diverged on the way to a loss at equal time: its loss or a gradient was no number at step {}; lower its learning rate.",
-                        toString(m_arm), m_state.updates + 1));
+                        nameOfSide(m_setup.sides[0].config, m_setup.sides[1].config, m_arm), m_state.updates + 1));
     }
 
     const EqualTimeSetup& m_setup;
@@ -164,7 +165,8 @@ void summariseEqualTime(const std::vector<std::array<double, 2>>& losses, double
 Result<EqualTimeLoss> lossAtEqualTime(const EqualTimeSetup& setup) {
     for (const Arm arm : kLearners)
         if (const std::string why = whyNothingToEvaluateOn(setup.batches->corpus(), setup.sides[placeOf(arm)].plan.context); !why.empty())
-            return makeError(ErrorCode::BadInput, fmt::format("{} cannot be validated, so there is no loss at equal time. {}", toString(arm), why));
+            return makeError(ErrorCode::BadInput, fmt::format("{} cannot be validated, so there is no loss at equal time. {}",
+                                                              nameOfSide(setup.sides[0].config, setup.sides[1].config, arm), why));
     EqualTimeLoss found{.seconds = setup.seconds};
     std::vector<std::array<double, 2>> losses;
     double stepsA = 0, stepsB = 0;

@@ -132,9 +132,10 @@ private:
     void end(const Error& why, std::size_t batch) {
         const auto lost = batch + m_queue.abandon();
         m_outcome = makeError(why.code,
-                              m_ending ? fmt::format("{} The last {} events of session {} are not stored, and it counts as interrupted.",
-                                                     why.sentence, lost, m_session)
-                                       : fmt::format("{} Recording of session {} ends here; the run goes on without it.", why.sentence, m_session),
+                              m_ending || m_gaveUp
+                                  ? fmt::format("{} The last {} events of session {} are not stored, and it counts as interrupted.", why.sentence,
+                                                lost, m_session)
+                                  : fmt::format("{} Recording of session {} ends here; the run goes on without it.", why.sentence, m_session),
                               why.cause)
                         .about(Subject::Kind::Database, m_options.path);
         m_blocked = false;  // nobody need wait for what will not come
@@ -166,9 +167,11 @@ private:
                 return stored;
             }
             if (!mayPass(stored.error())) return stored;
-            if (m_ending && m_options.mayGiveUp()) {
+            // Who waits for room here cannot come to finish() before there is some.
+            if ((m_ending || m_queue.producersWait()) && m_options.mayGiveUp()) {
                 if (!lastTry) lastTry = Clock::now() + m_options.patience;
-                if (Clock::now() >= *lastTry) return stored;
+                m_gaveUp = Clock::now() >= *lastTry;
+                if (m_gaveUp) return stored;
             }
             setBlocked(true, stored.error().sentence);
             m_queue.waitForClose(Clock::now() + kRetryEvery);
@@ -236,6 +239,7 @@ private:
     std::atomic<bool> m_blocked = false;
     std::atomic<std::int64_t> m_chunkBytes = 0;
     std::atomic<bool> m_ending = false;  // finish() waits
+    bool m_gaveUp = false;               // because a person wants it over; of the recorder thread
     Status m_outcome;                    // of the recorder thread; read after it has ended
     std::mutex m_finishing;
     std::thread m_thread;

@@ -40,7 +40,7 @@ public:
         // Called on a producer's thread after it had to wait; the same event is stored. For live listeners.
         std::function<void(const RecorderWaited&)> onWaited;
         // While nothing can be written, finish() tries without end; only when this says that a person wants it over does it give up after
-        // `patience`, and says how much is lost. Called on the recorder thread.
+        // `patience`, and says how much is lost; so does a publish() that waits for room. Called on the recorder thread.
         std::function<bool()> mayGiveUp = [] { return false; };
         std::chrono::milliseconds patience{5000};
         std::optional<GoneOn> goesOn{};  // instead of a new session

@@ -119,6 +119,11 @@ std::int64_t RecorderQueue::bytes() const {
     return m_abandoned ? 0 : static_cast<std::int64_t>(m_heldBytes);
 }
 
+bool RecorderQueue::producersWait() const {
+    const std::lock_guard lock(m_mutex);
+    return m_waiting > 0;
+}
+
 void RecorderQueue::close() {
     {
         std::lock_guard lock(m_mutex);

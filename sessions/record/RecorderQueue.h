@@ -36,6 +36,7 @@ public:
     std::int64_t pushed() const;     // so far,
     std::int64_t committed() const;  //   and how many of them, in their order, are in the database
     std::int64_t bytes() const;      // of blocks that are not
+    bool producersWait() const;      // for room
     void close();                    // producers that are waiting still get their event in
 
 private:

@@ -76,7 +76,7 @@ TEST_F(Ab, ComparesLossesAtEqualTimeWhereThatIsAsked) {
     EXPECT_EQ(loss["seeds"], 3);
     EXPECT_GT(loss["low"], 0) << "B learns nothing, and its loss is higher";
     EXPECT_GT(loss["steps_a"], 0);
-    EXPECT_THAT(said["why"].get<std::string>(), testing::HasSubstr("After 1 s of training each, with 3 seeds, the validation loss of A is"));
+    EXPECT_THAT(said["why"].get<std::string>(), testing::HasSubstr("After 1 s of training each, with 3 seeds, the validation loss of lr="));
     EXPECT_EQ(session(said["experiment"])["experiment"]["loss_at_equal_time"], loss) << "it is stored";
     EXPECT_THAT(read(path("r.md")), testing::HasSubstr("After 1 s of training each"));
     EXPECT_TRUE(answer({"--aa", "--budget", "5"})["loss_at_equal_time"].is_null()) << "not asked";
@@ -205,6 +205,7 @@ TEST_F(Ab, RefusesWhatCannotBeAskedInOneSentence) {
     expectRefused(cli(words({})), {"nothing to compare"}, kBadInput);
     expectRefused(cli(words({"--aa", "--a", "amp=bf16"})), {"--aa"}, kBadInput);
     expectRefused(cli(words({"--a", "amp"})), {"--a", "key=value"}, kBadInput);
+    expectRefused(cli(words({"--b", "layers=1"})), {"the other has already"}, kBadInput);
     expectRefused(cli(words({"--b", "amp=fp64"})), {"--b", "amp"}, kBadInput);
     expectRefused(cli(words({"--b", "colour=red"})), {"--b", "colour"}, kBadInput);
     expectRefused(cli(words({"--b", "amp=bf16", "--budget", "1"})), {"--budget"}, kBadInput);
@@ -212,7 +213,7 @@ TEST_F(Ab, RefusesWhatCannotBeAskedInOneSentence) {
     expectRefused(cli(words({"--b", "amp=bf16", "--delta", "0"})), {"--delta"}, kBadInput);
     expectRefused(cli(words({"--b", "amp=bf16", "--fail-if-slower", "much"})), {"--fail-if-slower"}, kBadInput);
     expectRefused(cli(words({"--b", "device=cuda:7"})), {"--b"});
-    expectRefused(cli(words({"--b", "batch-size=100000000"})), {"B"});
+    expectRefused(cli(words({"--b", "batch-size=100000000"})), {"batch-size=100000000: "});
 }
 
 TEST_F(Ab, ExitsByTheBoundWhereAScriptAsks) {
@@ -288,7 +289,9 @@ TEST_F(Ab, OnATerminalSaysTheVerdictWhileItStillLooksAtWhy) {
     terminal.terminal = true;
     const Finished finished = cli(words({"--a", "fusion=off", "--b", "fusion=step", "--budget", "5"}), terminal);
     EXPECT_EQ(finished.exitCode, 0) << finished.err;
-    EXPECT_THAT(finished.err, testing::ContainsRegex("B beside A: [^\r\n]* still looking at why"));
+    EXPECT_THAT(finished.err, testing::ContainsRegex("fusion=step (is|beside fusion=off: )[^\r\n]* still looking at why"));
+    EXPECT_THAT(finished.err, testing::ContainsRegex("pair [0-9]+ · fusion=step is [0-9.]+ times as fast as fusion=off so far "))
+        << "by their values";
     EXPECT_THAT(finished.out, testing::ContainsRegex("[0-9]+ s in all"));
     EXPECT_THAT(finished.out, testing::ContainsRegex("\nfusion=step (is [^\n]* (than|as) fusion=off |beside fusion=off: )")) << "by their values";
 }

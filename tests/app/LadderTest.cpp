@@ -59,6 +59,12 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     });
     EXPECT_LT(waiting, firstOf([](const Event& event) { return std::holds_alternative<BlockDone>(event); }))
         << "all rungs are seen before the first is timed";
+    EXPECT_GT(firstOf([](const Event& event) {
+                  const auto* row = std::get_if<StudyRow>(&event);
+                  return row != nullptr && row->role == study::kBottom && row->state == study::kMeasured;
+              }),
+              firstOf([](const Event& event) { return std::holds_alternative<BlockDone>(event); }))
+        << "nothing is called measured before it is timed";
     ASSERT_EQ(said["rows"].size(), 5u) << "bottom, two rungs, the top, the top without the first";
     EXPECT_EQ(said["rows"][1]["settings"]["zero-grad"], "zero");
     for (const auto& row : said["rows"]) {

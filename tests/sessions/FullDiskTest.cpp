@@ -88,6 +88,37 @@ TEST(FullDisk, SaysSoWhenNotEvenTheFileCanBeMade) {
     ::umount2(folder.path().c_str(), MNT_DETACH);
 }
 
+TEST(FullDisk, WhoWaitsForRoomIsLetGoWhereAPersonWantsItOver) {
+    const TempFolder folder;
+    const std::string path = folder.file("s.db");
+    std::atomic<bool> over = false;
+    std::atomic<int> ended = 0;
+    auto recorder = Recorder::open({.path = path,
+                                    .queueCapacity = 100,
+                                    .onEnded = [&](const Error&) { ++ended; },
+                                    .mayGiveUp = [&] { return over.load(); },
+                                    .patience = std::chrono::milliseconds(300)},
+                                   sampleInfo());
+    ASSERT_TRUE(recorder) << recorder.error().sentence;
+    const FileSizeLimit limit(1'000'000);
+    std::atomic<bool> through = false;
+    std::thread trainer([&] {
+        for (std::int64_t step = 1; step <= kSteps; ++step) (*recorder)->publish(sampleStep(step));
+        through = true;
+    });
+    EXPECT_TRUE(eventually([&] { return (*recorder)->blocked(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));  // longer than its patience
+    EXPECT_FALSE(through) << "nobody wants it over yet";
+    over = true;
+    EXPECT_TRUE(eventually([&] { return through.load(); })) << "who waits cannot come to finish() otherwise";
+    trainer.join();
+    const Status done = (*recorder)->finish();
+    ASSERT_FALSE(done);
+    EXPECT_NE(done.error().sentence.find("are not stored, and it counts as interrupted"), std::string::npos) << done.error().sentence;
+    EXPECT_EQ(ended, 1);
+    EXPECT_EQ(pragma(path, "integrity_check"), "ok");
+}
+
 TEST(FullDisk, IsLikeAFileThatMayNotGrow) {
     const TempFolder folder;
     FileSizeLimit limit(1'000'000);

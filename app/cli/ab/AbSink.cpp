@@ -25,23 +25,29 @@ void AbSink::publishChunk(ChunkPtr chunk) {
 void AbSink::take(const Event& event) {
     const std::lock_guard lock(m_mutex);
     m_history.add(event);
-    if (const auto* block = std::get_if<BlockDone>(&event)) {
+    if (const auto* began = std::get_if<ExperimentBegan>(&event)) {
+        m_names = armNames(*began);
+    } else if (const auto* block = std::get_if<BlockDone>(&event)) {
         if (block->pair < 0) status("pilot: how long a block must be, and how much pairs scatter");
     } else if (const auto* preparing = std::get_if<Preparing>(&event)) {
         // The verdict stands already; what is done beside it only says more of it.
-        if (m_history.newest() && m_history.newest()->over) status(verdict() + " · " + preparing->what);
+        if (m_history.newest() && m_history.newest()->over) status(verdict(false) + " · " + preparing->what);
     } else if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
-        if (judged->over) return status(verdict());
+        if (judged->over) return status(verdict(true));
         const double budget = m_history.began() ? m_history.began()->budgetSeconds : 0;
         const bool bounded = judged->low > 0 && std::isfinite(judged->high);
         const std::string interval = bounded ? fmt::format("[{:.3f}, {:.3f}]", judged->low, judged->high) : "(no interval yet)";
-        status(fmt::format("pair {} · {:.0f} of at most {:.0f} s · time of A ÷ time of B so far: {:.3f} {}", judged->pair + 1, judged->seconds,
-                           budget, judged->ratio, interval));
+        status(fmt::format("pair {} · {} is {:.3f} times as fast as {} so far {} · {:.0f} of at most {:.0f} s", judged->pair + 1, m_names.b,
+                           judged->ratio, m_names.a, interval, judged->seconds, budget));
     }
 }
 
-std::string AbSink::verdict() const {
-    return "B beside A: " + judgedWords(*m_history.newest(), m_history.began() ? m_history.began()->delta : 0.01);
+std::string AbSink::verdict(bool whole) const {
+    const double delta = m_history.began() ? m_history.began()->delta : 0.01;
+    std::string said = verdictLine(*m_history.newest(), delta, m_names);
+    const std::string interval = " " + judgedParts(*m_history.newest(), delta).interval;
+    if (!whole && said.ends_with(interval)) said.resize(said.size() - interval.size());
+    return said;
 }
 
 }  // namespace stepscope::cli

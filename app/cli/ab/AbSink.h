@@ -2,6 +2,7 @@
 #pragma once
 #include "app/cli/output/MeasuringSink.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/analysis/JudgedSentence.h"
 
 namespace stepscope::cli {
 
@@ -13,10 +14,11 @@ public:
 
 private:
     void take(const Event& event) override;
-    std::string verdict() const;  // once there is one
+    std::string verdict(bool whole) const;  // once there is one; else without its interval, so that a line has room for what is done
 
     std::mutex m_mutex;  // events and chunks come from threads of their own
     ExperimentHistory m_history;
+    ArmNames m_names;
 };
 
 }  // namespace stepscope::cli

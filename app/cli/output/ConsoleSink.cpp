@@ -8,7 +8,6 @@
 #include "app/workbench/process/StandardError.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/captures/CaptureSentence.h"
-#include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -58,8 +57,7 @@ void ConsoleSink::publish(Event event) {
             [&](const CaptureDone& e) { say(LogLevel::Info, captureSentence(e)); },
             [&](const ExperimentBegan& e) {
                 m_delta = e.delta;
-                const auto turns = turnsOf(e.configA, e.configB);
-                m_sides = turns ? fmt::format("{} {} beside {}", turns->id, toString(turns->to), toString(turns->from)) : "B beside A";
+                m_sides = sidesInWords(e);
             },
             [](const BlockDone&) {},
             [&](const ExperimentJudged& e) {

@@ -20,7 +20,7 @@ void StudySink::onRow(const StudyRow& row) {
     if (row.state == study::kRunning && search)
         status(fmt::format("{} racing, {} rejected · {}{}", count(study::kRunning), count(study::kRejected), row.name, sure));
     else if (row.state == study::kRunning)
-        status(fmt::format("{} of {} measured · {} · pair {}{}", count(study::kMeasured) - 1, m_history.began()->legs, row.name, row.pairs, sure));
+        status(fmt::format("{} of {} measured · {} · pair {}{}", m_history.measuredLegs(), m_history.began()->legs, row.name, row.pairs, sure));
 }
 
 }  // namespace stepscope::cli

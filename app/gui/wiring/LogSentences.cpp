@@ -145,15 +145,16 @@ std::optional<LogEntry> ExperimentSentences::of(const Event& event, std::int64_t
     if (const auto* began = std::get_if<ExperimentBegan>(&event)) {
         m_told = false;
         m_delta = began->delta;
-        const auto turns = turnsOf(began->configA, began->configB);
-        m_sides = turns ? sidesOfTurns(turns->id, toString(turns->from), toString(turns->to)) : sidesOfTurns({}, {}, {});
+        m_sides = sidesInWords(*began);
+        m_names = armNames(*began);
     }
     const auto* judged = std::get_if<ExperimentJudged>(&event);
     if (judged == nullptr || !judged->over) return logSentence(event, startedUnixMs);
     // The verdict stood before it came again: what is new then are the losses at equal time. That they failed has a line of its own.
     const bool stood = std::exchange(m_told, true);
-    return entryOf({LogLevel::Info, stood ? equalTimeSentence(*judged) : judgedSentence(*judged, m_delta, m_sides), judged->step, judged->at},
-                   startedUnixMs);
+    return entryOf(
+        {LogLevel::Info, stood ? equalTimeSentence(*judged, m_names) : judgedSentence(*judged, m_delta, m_sides), judged->step, judged->at},
+        startedUnixMs);
 }
 
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/analysis/JudgedSentence.h"
 #include "widgets/panels/LogModel.h"
 
 namespace stepscope {
@@ -21,8 +22,9 @@ public:
 
 private:
     bool m_told = false;    // the verdict
-    double m_delta = 0.01;  // of the experiment
+    double m_delta = 0.01;  // of the experiment,
     std::string m_sides = "B beside A";
+    ArmNames m_names;  //   and what its sides are called
 };
 
 }  // namespace stepscope

@@ -116,10 +116,7 @@ void EngineRun::work() {
     tellForecast();
     if (m_recorder) {
         m_finished = m_recorder->finish();
-        if (!m_finished) {
-            const Error& error = m_finished.error();
-            m_tee.tell(LogLine{now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
-        }
+        if (!m_finished) m_tee.tellUnstored(m_finished.error(), now());
     }
     // Its end was heard, and all is stored: there is no need to keep it there, too.
     if (detached() && m_finished && m_heardAll) m_line->send(FrameType::Safe, safeToBytes({.number = m_number, .all = true}));

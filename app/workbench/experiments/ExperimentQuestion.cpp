@@ -8,6 +8,7 @@
 #include <ranges>
 #include <set>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
@@ -47,7 +48,8 @@ bool isOfLearning(const std::string& key) {
 std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same) {
     const auto differing = differingKeys(a, b);
     if (same) return "";
-    if (differing.empty()) return "A and B are the same configuration; --aa measures one beside itself.";
+    if (differing.empty())
+        return "A and B are the same configuration: what is set for one of them, the other has already; --aa measures one beside itself.";
     if (std::ranges::none_of(differing, isInTimedSteps, &DifferingKey::key))
         return fmt::format(
             "A and B differ in {} alone, which no step takes part in: what is timed are steps, without validation, checkpoints and text "
@@ -78,9 +80,9 @@ std::string comparisonNotes(const RunConfig& a, const RunConfig& b, bool lossAtE
     const BatchShape ofA = batchShape(a), ofB = batchShape(b);
     if (ofA.tokens() != ofB.tokens() || ofA.context != ofB.context)
         add(fmt::format(
-            "A step of A trains {} tokens in sequences of {}, one of B {} in sequences of {}: their batches cannot be the same, so times are "
+            "A step with {} trains {} tokens in sequences of {}, one with {} {} in sequences of {}: their batches cannot be the same, so times are "
             "compared per token and blocks are equal in seconds.",
-            ofA.tokens(), ofA.context, ofB.tokens(), ofB.context));
+            nameOfSide(a, b, Arm::A), ofA.tokens(), ofA.context, nameOfSide(a, b, Arm::B), ofB.tokens(), ofB.context));
     if (!model.empty()) add(fmt::format("They are not the same model ({}): what is compared is speed alone.", model));
     if (!schedule.empty())
         add(fmt::format("They do not learn alike ({}): what is compared is speed, and losses differ for that reason too.", schedule));

@@ -14,6 +14,7 @@
 #include "app/workbench/experiments/ExperimentRoom.h"
 #include "app/workbench/process/LibraryWarnings.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
@@ -87,10 +88,7 @@ void LiveExperiment::work() {
     publishState(outcome.state, outcome.error);
     if (m_recorder) {
         m_stored = m_recorder->finish();
-        if (!m_stored) {
-            const Error& error = m_stored.error();
-            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
-        }
+        if (!m_stored) m_tee.tellUnstored(m_stored.error(), m_clock.now());
     }
     m_done = true;
 }
@@ -131,7 +129,7 @@ Result<bool> LiveExperiment::fits(const Corpus& corpus, const std::array<GptConf
     for (const Arm arm : kArms) {
         needed[armPlace(arm)] = estimateMemory(*m_registry, m_plans[armPlace(arm)], {corpus.vocabulary, corpus.tokens->size()});
         if (auto alone = checkMemory(m_plans[armPlace(arm)], needed[armPlace(arm)]); !alone)
-            return makeError(alone.error().code, fmt::format("{}: {}", toString(arm), alone.error().sentence));
+            return makeError(alone.error().code, fmt::format("{}: {}", nameOfSide(m_request.a, m_request.b, arm), alone.error().sentence));
     }
     ExperimentNeed need{.sides = {}, .start = {}, .starts = oneStart(shapes) ? 1 : 2, .hostAvailable = host_memory::affordable()};
     for (const Arm arm : kArms) {
@@ -194,7 +192,7 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
         auto start =
             startingState({.config = side.config, .init = m_request.init, .resume = m_request.from}, shapes[armPlace(arm)], corpus, ownThreads);
         if (!start)
-            return makeError(start.error().code, fmt::format("{}: {}", toString(arm), start.error().sentence))
+            return makeError(start.error().code, fmt::format("{}: {}", nameOfSide(m_request.a, m_request.b, arm), start.error().sentence))
                 .about(start.error().subject.kind, start.error().subject.name);
         if (arm == Arm::A) notes = std::move(start->notes);
         side.start = std::make_shared<const TrainState>(std::move(start->state));
@@ -259,7 +257,7 @@ Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vect
                                 format::duration(TimeNs::fromSeconds(2 * m_request.lossSeconds * static_cast<double>(m_request.lossSeeds))))});
     for (const Arm arm : kArms)
         if (const auto& told = m_plans[armPlace(arm)].notes; !told.empty())
-            m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, fmt::format("{}: {}", toString(arm), told)});
+            m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, fmt::format("{}: {}", nameOfSide(m_request.a, m_request.b, arm), told)});
     for (const auto& note : notes) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Warning, note});
     return {};
 }

@@ -165,10 +165,7 @@ void LiveStudy::work() {
     m_tee.publish(StateChanged{m_clock.now(), 0, outcome.state, why.sentence, failed ? std::optional(why.code) : std::nullopt, why.subject});
     if (m_recorder) {
         m_stored = m_recorder->finish();
-        if (!m_stored) {
-            const Error& error = m_stored.error();
-            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
-        }
+        if (!m_stored) m_tee.tellUnstored(m_stored.error(), m_clock.now());
     }
     m_done = true;
 }

@@ -37,6 +37,16 @@ struct EventTeeTest : ::testing::Test {
     }
 };
 
+TEST_F(EventTeeTest, WhatIsNotStoredIsToldOnceWhetherItCameInTheMiddleOrAtTheEnd) {
+    const std::int64_t before = listener.heard;
+    const Error gone = makeError(ErrorCode::Damaged, "Recording of session 7 ends here.");
+    tee.tellUnstored(gone, {});
+    tee.tellUnstored(gone, {});  // what finish() says of it again
+    EXPECT_EQ(listener.heard, before + 1);
+    tee.tellUnstored(makeError(ErrorCode::Io, "The disk is full."), {});
+    EXPECT_EQ(listener.heard, before + 2);
+}
+
 TEST_F(EventTeeTest, SpeedIsOfTokensThatEachStepHadWhereTheirNumberChanged) {
     for (int i = 1; i <= 40; ++i) {
         StepDone done;

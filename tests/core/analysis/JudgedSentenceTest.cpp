@@ -47,6 +47,25 @@ TEST(ArmNames, AreTheValuesOfTheOneSettingThatDiffersElseAAndB) {
     EXPECT_EQ(armNames(a, b).a, "A");
 }
 
+TEST(SidesInWords, SayWhatIsJudgedBesideWhatWhereALineStandsByItself) {
+    RunConfig a, b;
+    const auto words = [&] { return sidesInWords({.configA = configToJson(a), .configB = configToJson(b)}); };
+    EXPECT_EQ(words(), "one configuration beside itself");
+    EXPECT_EQ(nameOfSide(a, b, Arm::B), "B") << "they are equal";
+    a.switches["amp"] = std::string("off");
+    b.switches["amp"] = std::string("bf16");
+    EXPECT_EQ(words(), "amp bf16 beside off");
+    EXPECT_EQ(nameOfSide(a, b, Arm::A), "amp=off");
+    a.layers = 2;
+    b.layers = 3;
+    EXPECT_THAT(words(), AllOf(HasSubstr("layers=3"), HasSubstr("amp=bf16"), HasSubstr(" beside "), HasSubstr("layers=2"), HasSubstr("amp=off")));
+    EXPECT_LT(words().find("layers=3"), words().find("layers=2")) << "B beside A";
+    a.heads = a.width = a.steps = 8;
+    b.heads = b.width = b.steps = 16;
+    EXPECT_TRUE(nameOfSide(a, b, Arm::B).ends_with(" and 2 more")) << nameOfSide(a, b, Arm::B);
+    EXPECT_EQ(sidesInWords({.configA = "{", .configB = configToJson(b)}), "B beside A") << "nobody knows what they are";
+}
+
 TEST(VerdictHeadline, SaysWhichValueIsFasterThanWhich) {
     const ArmNames names{"amp=off", "amp=bf16"};
     EXPECT_EQ(verdictHeadline(judged("faster", 1.123, 1.101, 1.146), 0.01, names), "amp=bf16 is faster than amp=off by 12.3 % [10.1 %, 14.6 %]");
@@ -115,6 +134,10 @@ TEST(WhyJudged, SaysHowMuchMoreWouldDecideIt) {
     PairedVerdict instances = verdict;
     instances.reason = PairedReason::RebuildsDiffer;
     EXPECT_THAT(whyJudged(instances, {.secondsToGo = 42}), HasSubstr("About 42 s more would decide it."));
+    const PairedVerdict few{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3};
+    EXPECT_EQ(whyJudged(few, {.stopped = true, .secondsToGo = 20}),
+              "It was stopped after 3 pairs, too few to say anything. About 20 s more would give an interval.");
+    EXPECT_THAT(whyJudged(few, {.stopped = true, .broke = "B diverged.", .secondsToGo = 20}), Not(HasSubstr("more"))) << "time does not mend that";
 }
 
 TEST(WhyJudged, OfPairsThatBoundNothingSaysSoInsteadOfAnIntervalWithoutAnEnd) {

@@ -81,6 +81,18 @@ TEST(StudyHistory, KeepsThePairsThatStandBehindEachRow) {
     EXPECT_EQ(history.pairsOf(rows[2])[0].difference, 0.7);
 }
 
+TEST(StudyHistory, CountsTheMeasurementsThatAreMadeAndTheBottomIsNoneOfThem) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder", .legs = 2});
+    history.add(StudyRow{.row = 0, .role = study::kBottom, .state = study::kWaiting});
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kRunning});
+    EXPECT_EQ(history.measuredLegs(), 0);
+    history.add(StudyRow{.row = 0, .role = study::kBottom, .state = study::kMeasured});
+    EXPECT_EQ(history.measuredLegs(), 0);
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured});
+    EXPECT_EQ(history.measuredLegs(), 1);
+}
+
 TEST(StudyHistory, SaysOfEachRowWhatTheMachineDidWhileItsOwnExperimentRan) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "ladder"});

@@ -70,6 +70,30 @@ TEST(LadderCourse, CumulativeFiguresAreProductsAndTheTopIsWhatWasMeasured) {
     EXPECT_DOUBLE_EQ(rows[4].total, 2);
 }
 
+TEST(LadderCourse, TheBottomWaitsUntilThereIsAFigureOfIt) {
+    LadderCourse course(threeRungs(), {}, everythingGoes);
+    course.next(0);
+    course.update({});  // as it is told when its session opens
+    EXPECT_EQ(course.rows()[0].state, study::kWaiting);
+    course.update(measured(2, 1.5, 2.5));
+    EXPECT_EQ(course.rows()[0].state, study::kMeasured);
+    EXPECT_DOUBLE_EQ(course.rows()[0].msPerStep, 100);
+    LadderCourse broken(threeRungs(), {}, everythingGoes);
+    broken.next(0);
+    broken.failed("There is no memory left.", {});
+    EXPECT_EQ(broken.rows()[0].state, study::kWaiting) << "no step of it was made";
+    broken.next(0);
+    broken.done(measured(2, 1.5, 2.5), false);
+    EXPECT_EQ(broken.rows()[0].state, study::kMeasured) << "beside the next rung";
+    LadderCourse later(threeRungs(), {}, everythingGoes);
+    later.next(0);
+    later.failed("B diverged.", measured(2, 1.5, 2.5));
+    later.next(0);
+    later.update({});
+    EXPECT_EQ(later.rows()[0].state, study::kMeasured) << "what is known of it stays until more is";
+    EXPECT_DOUBLE_EQ(later.rows()[0].msPerStep, 100);
+}
+
 TEST(LadderCourse, ARungThatCannotRunStaysWithItsReasonAndNothingStandsOnIt) {
     const auto whyNot = [](const RungSet& a, const RungSet& b) -> std::string {
         for (const RungSet* set : {&a, &b})

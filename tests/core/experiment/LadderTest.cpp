@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/Utf8.h"
 #include "core/experiment/Ladder.h"
 
 namespace stepscope {
@@ -100,7 +101,16 @@ TEST(Ladder, TenThousandRungsACycleAndDeepNestingAreRefusedAtOnce) {
     EXPECT_NE(refused("rungs: &r\n  - *r\n"), "was read");
     EXPECT_THAT(refused(std::string(100'000, '[')), HasSubstr("brackets"));
     EXPECT_THAT(refused("title: " + std::string(2'000'000, 'x')), HasSubstr("too large"));
-    EXPECT_THAT(refused("- " + std::string(100'000, 'k') + "=1\n"), HasSubstr("key=value"));
+    EXPECT_THAT(refused("- " + std::string(100'000, 'k') + "=1\n"), HasSubstr("longer than 200 bytes"));
+}
+
+TEST(Ladder, WhatIsQuotedOfALineIsCutBetweenTwoLettersAndShowsAsWritten) {
+    std::string letters = "a";
+    for (int i = 0; i < 30; ++i) letters += "é";  // the fortieth byte lies in the middle of one
+    const std::string sentence = refused("- " + letters + "\n");
+    EXPECT_TRUE(isUtf8(sentence)) << sentence;
+    EXPECT_THAT(sentence, testing::AllOf(HasSubstr("aéé"), HasSubstr("é...")));
+    EXPECT_THAT(refused("- turned\u202Eround\n"), testing::Not(HasSubstr("\u202E"))) << "it would turn the rest of the sentence round";
 }
 
 // yaml-cpp's own LoadAll() makes documents of such a rest without end.

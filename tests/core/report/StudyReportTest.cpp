@@ -136,7 +136,7 @@ TEST(StudyReport, OfALadderWhoseTopBrokeOffClaimsNothingOfIt) {
 TEST(StudyReport, OfALadderWithoutATopSaysWhatItsOneRungGivesOrThatNothingCouldBeMeasured) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "ladder", .title = "mine"});
-    history.add(row(0, study::kBottom, study::kMeasured, "nothing"));
+    history.add(row(0, study::kBottom, study::kWaiting, "nothing"));  // it is measured beside the first rung
     history.add(row(1, study::kRung, study::kSkipped, "TF32"));
     EXPECT_NE(toMarkdown(studyReport(history, facts())).find("Nothing of this ladder can be measured here."), std::string::npos);
     history.add(row(1, study::kRung, study::kMeasured, "half precision", 1.43));

@@ -93,7 +93,7 @@ TEST_F(LossAtEqualTimeTest, NamesTheSideThatDiverges) {
     setup.sides[1].plan = registry.plan(setup.sides[1].config, 61).value();
     const auto loss = lossAtEqualTime(setup);
     ASSERT_FALSE(loss);
-    EXPECT_THAT(loss.error().sentence, ::testing::StartsWith("B diverged on the way to a loss at equal time"));
+    EXPECT_THAT(loss.error().sentence, ::testing::ContainsRegex("lr=1[^ ]*( .*)? diverged on the way to a loss at equal time"));
 }
 
 TEST(EqualTimeLoss, HasStudentsInterval) {
@@ -130,6 +130,9 @@ TEST(EqualTimeLoss, IsSaidInASentenceThatDoesNotTakeSpeedForLearning) {
         equalTimeSentence(judged),
         "After 20 s of training each, with 5 seeds, the validation loss of A is 2.3100 (410 steps) and that of B 2.2500 (520 steps): B's is lower by "
         "0.0600 [0.0200, 0.1000].");
+    const std::string named = equalTimeSentence(judged, {"lr=0.1", "lr=0.2"});
+    EXPECT_THAT(named, ::testing::HasSubstr("the validation loss of lr=0.1 is 2.3100 (410 steps) and that of lr=0.2 2.2500"));
+    EXPECT_THAT(named, ::testing::EndsWith("lr=0.2's is lower by 0.0600 [0.0200, 0.1000]."));
     judged.equalTime.high = 0.01;
     EXPECT_THAT(equalTimeSentence(judged), ::testing::HasSubstr("B is faster per token; whether it is to this loss is not known."));
     judged.equalTime.difference = 0.06;

@@ -228,7 +228,7 @@ void CompareResult::setView(const CompareView& view) {
     QStringList notes;
     if (history.newest() && history.newest()->over) notes << asText(foretoldSentence(view.foretold, view.foretoldBasis, *history.newest()));
     if (history.began()) notes << asText(history.began()->comparison);
-    if (history.newest()) notes << asText(equalTimeSentence(*history.newest()));
+    if (history.newest()) notes << asText(equalTimeSentence(*history.newest(), m_names));
     if (history.newest() && history.newest()->over) notes << asText(meansSentence(*history.newest(), history.speedRatio(), delta));
     if (history.newest() && history.newest()->over) notes << asText(machineSentence(history.machineMeanwhile()));
     notes.removeAll(QString());

@@ -428,8 +428,7 @@ void LadderPage::showRows() {
         else if (history.began() && search)
             progress = QString("%1 · %2 racing, %3 rejected").arg(time).arg(count(study::kRunning)).arg(count(study::kRejected));
         else if (history.began())
-            progress =
-                QString("%1 · %2 of %3 measured").arg(time).arg(std::max<qlonglong>(0, count(study::kMeasured) - 1)).arg(history.began()->legs);
+            progress = QString("%1 · %2 of %3 measured").arg(time).arg(history.measuredLegs()).arg(history.began()->legs);
     }
     m_progress->setText(progress);
     // Before its end a line may be empty that is not at its end: nothing moves under the pointer that draws the bar.

@@ -72,9 +72,10 @@ TEST(ExperimentSentences, TellsAVerdictOnceAndWhatComesBesideItAlone) {
         told(ExperimentBegan{.configA = "{}", .configB = "{}", .delta = 0.02});
         return told(judged);
     };
-    EXPECT_EQ(experiment(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.");
+    EXPECT_EQ(experiment(), "one configuration beside itself: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.");
     EXPECT_EQ(told(judged), "") << "the same once more, behind captures that say why elsewhere";
-    EXPECT_EQ(experiment(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.") << "of the next experiment";
+    EXPECT_EQ(experiment(), "one configuration beside itself: no difference of more than 2 %, in 9 pairs of blocks. It is quiet.")
+        << "of the next experiment";
     EXPECT_EQ(told(later), equalTimeSentence(later));
     EXPECT_TRUE(told(later).starts_with("After 2 s of training each")) << told(later);
     judged.why = "It is quiet. And more of it.";
@@ -96,9 +97,12 @@ TEST(ExperimentSentences, NamesTheTwoValuesOfASwitch) {
     const ExperimentJudged judged{.over = true, .outcome = "equivalent", .ratio = 1, .low = 0.99, .high = 1.01, .pairs = 9};
     sentences.of(turnsOfAmp(), 0);
     EXPECT_EQ(sentences.of(judged, 0)->text.toStdString(), "amp bf16 beside off: no difference of more than 2 %, in 9 pairs of blocks.");
-    sentences.of(ExperimentBegan{.configA = "{}", .configB = "{}", .delta = 0.02}, 0);
-    EXPECT_EQ(sentences.of(judged, 0)->text.toStdString(), "B beside A: no difference of more than 2 %, in 9 pairs of blocks.")
+    sentences.of(ExperimentBegan{.configA = R"({"layers": 2})", .configB = R"({"layers": 3})", .delta = 0.02}, 0);
+    EXPECT_EQ(sentences.of(judged, 0)->text.toStdString(), "layers=3 beside layers=2: no difference of more than 2 %, in 9 pairs of blocks.")
         << "of the next, which is of something else";
+    ExperimentJudged later = judged;
+    later.equalTime = {.seconds = 2, .seeds = 5, .a = 3.5, .b = 3.25, .difference = -0.25, .low = -0.5, .high = 0.5, .stepsA = 20, .stepsB = 30};
+    EXPECT_NE(sentences.of(later, 0)->text.indexOf("the validation loss of layers=2 is 3.5"), -1) << "of the losses too";
 }
 
 TEST(LogSentences, SaysOfAMeasurementWithinARunWhatItsMarkOnTheChartsSays) {
