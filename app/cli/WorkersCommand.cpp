@@ -39,7 +39,7 @@ std::string workersText(const WorkersLook& look) {
     Table sums({{"gradients", Right}, {"median", Right}, {"slowest", Right}, {"each way", Right}});
     for (const SumTime& one : look.sums)
         sums.add({format::bytes({one.bytes}), fmt::format("{:.2f} ms", 1e3 * one.median), fmt::format("{:.2f} ms", 1e3 * one.slowest),
-                  fmt::format("{}/s", format::bytes({static_cast<std::int64_t>(one.bytesPerSecond)}))});
+                  fmt::format("{}/s", format::bytes(one.bytesPerSecond))});
     return fmt::format("{} workers found each other.\n{}\nAdding up float32 gradients takes, as the first worker sees it:\n{}", look.size,
                        workers.text(), sums.text());
 }

@@ -28,7 +28,7 @@ struct CheckpointsOnDisk {
     double all = 0;         // of those that lie there at once
     std::int64_t free = 0;  // -1: nobody can tell
     bool fit() const { return free < 0 || all <= static_cast<double>(free); }
-    std::string words() const { return all < 9e18 ? format::bytes({static_cast<std::int64_t>(all)}) : "more than any disk holds"; }
+    std::string words() const { return all < 9e18 ? format::bytes(all) : "more than any disk holds"; }
     bool oneMore() const { return plan.atOnce > plan.kept; }
 };
 

@@ -40,7 +40,7 @@ Evidence flops(const char* name, double value) {
     return {name, value, format::significant(value / 1e9) + " GFLOP/s"};
 }
 Evidence bytes(const char* name, double value) {
-    return {name, value, format::bytes({static_cast<std::int64_t>(std::clamp(value, 0.0, 9e18))})};
+    return {name, value, format::bytes(value)};
 }
 Evidence rate(const char* name, double value) {
     return {name, value, fmt::format("{:.2g}", value)};

@@ -66,6 +66,12 @@ std::string bytes(Bytes value) {
     return (unit == 0 ? count(value.count) : significant(amount)) + kNarrow + kUnits[unit];
 }
 
+std::string bytes(std::same_as<double> auto value) {
+    constexpr double kTooMany = 0x1p63;  // the first that no Bytes holds; the largest double below it fits
+    return value >= 0 && value < kTooMany ? bytes(Bytes{static_cast<std::int64_t>(value)}) : "unknown";
+}
+template std::string bytes<double>(double value);
+
 std::string rate(double perSecond, const std::string& unit) {
     if (!std::isfinite(perSecond)) return "n/a";
     static constexpr std::array<const char*, 5> kPrefixes{"", "K", "M", "G", "T"};

@@ -1,6 +1,7 @@
 // How numbers are written for a person, everywhere the same: three significant digits, SI units, narrow no-break spaces in thousands.
 // Called by the command line, the window and the log.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <string>
 
@@ -13,6 +14,7 @@ std::string amount(double value);                             // how many on ave
 std::string count(std::int64_t value);                        // "12 345" with U+202F, at which no line breaks, between groups of three
 std::string milliseconds(double ms);                          // "24.4 ms", "1.25 s", "812 µs"
 std::string bytes(Bytes value);                               // "1.21 GB" (SI, powers of 1000)
+std::string bytes(std::same_as<double> auto value);           // the same of a measured one; "unknown" when not finite, below 0 or too large
 std::string rate(double perSecond, const std::string& unit);  // "62.8 K tok/s"
 std::string duration(TimeNs value);                           // "02:11", "1:02:11"
 std::string percent(double fraction);                         // 0.97 -> "97 %"

@@ -18,10 +18,6 @@ std::string unknownOr(double value, const std::string& text) {
     return std::isfinite(value) ? text : "unknown";
 }
 
-std::string bytesText(double count) {
-    return unknownOr(count, format::bytes({static_cast<std::int64_t>(std::isfinite(count) ? std::clamp(count, 0.0, 9e18) : 0.0)}));
-}
-
 Table sidesTable(const SideFacts& a, const SideFacts& b) {
     Table table{.head = {"", "A", "B"}, .rows = {}, .textColumns = 1};
     const auto add = [&](const char* name, const std::string& ofA, const std::string& ofB) { table.rows.push_back({name, ofA, ofB}); };
@@ -33,7 +29,7 @@ Table sidesTable(const SideFacts& a, const SideFacts& b) {
     add("slowest step", ms(a.slowestMs), ms(b.slowestMs));
     const auto rate = [](double value) { return unknownOr(value, format::rate(value, "tok/s")); };
     add("speed", rate(a.tokensPerSecond), rate(b.tokensPerSecond));
-    add("peak memory", bytesText(a.peakBytes), bytesText(b.peakBytes));
+    add("peak memory", format::bytes(a.peakBytes), format::bytes(b.peakBytes));
     const auto number = [](double value) { return unknownOr(value, format::amount(value)); };
     add("page faults a step", number(a.faultsPerStep), number(b.faultsPerStep));
     add("operations a step", number(a.operations), number(b.operations));

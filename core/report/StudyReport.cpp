@@ -26,7 +26,7 @@ std::string known(double value, const std::string& text) {
 }
 
 std::string memoryOf(const StudyRow& row) {
-    return known(row.peakBytes, format::bytes({static_cast<std::int64_t>(std::isfinite(row.peakBytes) ? std::clamp(row.peakBytes, 0.0, 9e18) : 0)}));
+    return known(row.peakBytes, format::bytes(row.peakBytes));
 }
 
 bool isOf(const StudyRow& row, std::initializer_list<const char*> roles) {

@@ -235,7 +235,7 @@ QString readOut(double value, Quantity quantity) {
         case Quantity::Milliseconds:
             return QString::fromStdString(format::milliseconds(value));
         case Quantity::Bytes:
-            return QString::fromStdString(format::bytes({static_cast<std::int64_t>(value)}));
+            return QString::fromStdString(format::bytes(value));
         case Quantity::TokenRate:
             return QString::fromStdString(format::rate(value, "tok/s"));
         case Quantity::Percent:

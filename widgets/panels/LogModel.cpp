@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "widgets/panels/sessions/RelativeTime.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -66,7 +67,8 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
         case Qt::DisplayRole:
             return entry.when.toString("HH:mm:ss") + " " + data(index, SentenceRole).toString();
         case Qt::ToolTipRole:
-            return entry.text + "\n" + absoluteTime(entry.when) + (entry.step > 0 ? QString("\nClick to go to step %1").arg(entry.step) : QString());
+            return plainTip(entry.text + "\n" + absoluteTime(entry.when) +
+                            (entry.step > 0 ? QString("\nClick to go to step %1").arg(entry.step) : QString()));
         case StepRole:
             return static_cast<qlonglong>(entry.step);
         case LevelRole:

@@ -52,8 +52,7 @@ std::vector<std::string> row(const char* name, const std::string& settings, cons
             unknownOr(facts.tenthMs, format::milliseconds(facts.tenthMs) + " to " + format::milliseconds(facts.ninetiethMs)),
             unknownOr(facts.slowestMs, format::milliseconds(facts.slowestMs)),
             unknownOr(facts.tokensPerSecond, format::rate(facts.tokensPerSecond, "tok/s")),
-            unknownOr(facts.peakBytes,
-                      format::bytes({std::isfinite(facts.peakBytes) ? static_cast<std::int64_t>(std::clamp(facts.peakBytes, 0.0, 9e18)) : 0})),
+            format::bytes(facts.peakBytes),
             unknownOr(facts.faultsPerStep, format::amount(facts.faultsPerStep)),
             unknownOr(facts.operations, format::amount(facts.operations)),
             unknownOr(facts.joulesPerToken, format::significant(facts.joulesPerToken * 1e3) + " mJ")};

@@ -11,13 +11,6 @@
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
-namespace {
-
-Bytes asBytes(double bytes) {
-    return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, 9e18))};
-}
-
-}  // namespace
 
 const char* wordOf(Precision precision) {
     return precision == Precision::Float32 ? "float32" : precision == Precision::Bf16 ? "bf16" : "fp16";
@@ -85,9 +78,8 @@ std::string benchText(const StepsTiming& timing, const MachinePeaks& peaks) {
                         format::milliseconds(timing.quantileMs(0.9)), format::milliseconds(timing.quantileMs(1)));
     text += fmt::format("{}, {}; {} tokens in {} sequences a step\n", format::rate(timing.tokensPerSecond(), "tok/s"),
                         format::rate(timing.sequencesPerSecond(), "samples/s"), format::count(timing.tokens), format::count(timing.sequences));
-    text += fmt::format("peak memory of tensors {}, predicted {}; {} page faults and {} operations a step\n",
-                        std::isfinite(timing.peakBytes) ? format::bytes(asBytes(timing.peakBytes)) : "unknown", format::bytes(timing.memory.tensors),
-                        format::amount(timing.faultsPerStep), format::amount(timing.operations));
+    text += fmt::format("peak memory of tensors {}, predicted {}; {} page faults and {} operations a step\n", format::bytes(timing.peakBytes),
+                        format::bytes(timing.memory.tensors), format::amount(timing.faultsPerStep), format::amount(timing.operations));
     const double rate = timing.work.products / (mean / 1e3), peak = peaks.of(timing.plan.precision);
     text += fmt::format("matrix products: {} of the {} that this machine reaches in {} ({})\n", flopRate(rate), flopRate(peak),
                         wordOf(timing.plan.precision),

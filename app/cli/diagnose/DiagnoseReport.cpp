@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "app/cli/TrainReport.h"
@@ -118,8 +117,7 @@ std::string memoryText(const Diagnosis& found) {
     const double error = memoryError(found);
     if (std::isfinite(error))
         text += fmt::format("           the timed steps held {} of tensors at the most; {} were foretold: {}\n",
-                            format::bytes({static_cast<std::int64_t>(std::min(found.timing->peakBytes, 9e18))}),
-                            format::bytes(found.timing->memory.tensors), offWords(1 + error));
+                            format::bytes(found.timing->peakBytes), format::bytes(found.timing->memory.tensors), offWords(1 + error));
     return text;
 }
 
@@ -170,10 +168,8 @@ std::string timeText(const Diagnosis& found) {
     const StepsTiming& timing = *found.timing;
     text += fmt::format("           {}, {} of this machine's matrix-product peak\n", format::rate(timing.tokensPerSecond(), "tok/s"),
                         std::isfinite(timing.shareOfPeak(found.peaks)) ? format::percent(timing.shareOfPeak(found.peaks)) : "an unknown share");
-    text +=
-        fmt::format("Peaks      {} in float32, {} in bf16, {} in fp16; memory {}/s\n", flopRate(found.peaks.float32), flopRate(found.peaks.bf16),
-                    flopRate(found.peaks.fp16),
-                    std::isfinite(found.peaks.bytesPerSecond) ? format::bytes({static_cast<std::int64_t>(found.peaks.bytesPerSecond)}) : "unknown");
+    text += fmt::format("Peaks      {} in float32, {} in bf16, {} in fp16; memory {}/s\n", flopRate(found.peaks.float32), flopRate(found.peaks.bf16),
+                        flopRate(found.peaks.fp16), format::bytes(found.peaks.bytesPerSecond));
     return text;
 }
 

@@ -43,7 +43,7 @@ std::string searchText(const BatchSearch& found) {
     Table table({{"BATCH", Right}, {"STEP", Right}, {"SPEED", Right}, {"PEAK MEMORY", Right}, {""}});
     for (const BatchPoint& point : found.points)
         table.add({std::to_string(point.batch), format::milliseconds(point.ms), format::rate(point.tokensPerSecond, "tok/s"),
-                   std::isfinite(point.peakBytes) ? format::bytes({static_cast<std::int64_t>(point.peakBytes)}) : "unknown",
+                   format::bytes(point.peakBytes),
                    point.batch == found.knee  ? "<- the knee"
                    : point.batch == found.now ? "now"
                                               : ""});

@@ -157,10 +157,7 @@ std::string asText(const Compared& compared) {
         return fmt::format("{} to {}", format::milliseconds(ms.lowerQuartile), format::milliseconds(ms.upperQuartile));
     });
     add("speed", [](const StoredRun& run) { return format::rate(1000 / median(run.steadyMsPerToken), "tok/s"); });
-    add("peak memory", [](const StoredRun& run) {
-        return std::isfinite(run.peakBytes) ? format::bytes({static_cast<std::int64_t>(std::clamp(run.peakBytes, 0.0, 9e18))})
-                                            : std::string("unknown");
-    });
+    add("peak memory", [](const StoredRun& run) { return format::bytes(run.peakBytes); });
     add("validation loss", [](const StoredRun& run) { return format::significant(run.validationLoss, 5); });
     if (std::isfinite(compared.commonTokens))
         add(fmt::format("loss after {} tokens", format::count(std::llround(compared.commonTokens))),

@@ -46,8 +46,8 @@ std::string asText(const WorkersForecast& forecast) {
         table.add({fmt::format("{}", one.workers), format::milliseconds(1e3 * one.seconds), format::milliseconds(1e3 * one.waiting),
                    format::count(static_cast<std::int64_t>(one.tokensPerSecond)), fmt::format("{:.2f}", one.times)});
     return fmt::format("\n{}\nA message between two {} {:.1f} µs and {}/s, adding up included.\n{}", forecastWords(forecast),
-                       forecast.assumed ? "is taken to take" : "takes", 1e6 * forecast.link.latency,
-                       format::bytes({static_cast<std::int64_t>(forecast.link.bytesPerSecond)}), table.text());
+                       forecast.assumed ? "is taken to take" : "takes", 1e6 * forecast.link.latency, format::bytes(forecast.link.bytesPerSecond),
+                       table.text());
 }
 
 // "8,64"

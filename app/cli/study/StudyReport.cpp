@@ -39,7 +39,7 @@ std::vector<std::string> cells(const StudyRow& row) {
             : waits ? (row.role == study::kBottom ? "" : "not yet measured")
                     : times(row.ratio, row.low, row.high),
             times(row.total, row.totalLow, row.totalHigh),
-            known(row.peakBytes, format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),
+            known(row.peakBytes, format::bytes(row.peakBytes)),
             known(row.operations, format::amount(row.operations)),
             known(row.loss, fmt::format("{:+.4f}", row.loss)),
             printable(row.reported)};
@@ -107,9 +107,7 @@ std::string tuneText(const StudyHistory& history) {
         const bool anew = history.isMeasuredAnew(row);
         table.add({printable(row.name), times(row.total, anew ? kUnknown : row.totalLow, row.totalHigh, anew ? kBeforeAnew : "too few rounds"),
                    known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs),
-                   known(row.peakBytes,
-                         format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),
-                   printable(why)});
+                   known(row.peakBytes, format::bytes(row.peakBytes)), printable(why)});
     }
     std::string text = table.text();
     const StudyRow* last = history.find(study::kFinal);

@@ -343,11 +343,11 @@ void CompareWiring::askOnPreset(const QString& preset) {
 }
 
 void CompareWiring::report(const QString& path) {
+    if (m_runs.workbench() == nullptr) return m_running.say(RunController::kReportWaits, true);
     const CompareView& shown = m_stored != 0 ? m_storedView : m_live;
     if (!shown.history->began()) return m_running.say("There is nothing to report yet: it is not known what is asked.", true);
     const std::int64_t session = m_stored != 0 ? m_stored : m_feed.session(), number = m_stored != 0 ? m_storedView.number : 0;
     m_thread.post([this, path, session, number, history = shown.history, database = m_reader.database(), workbench = m_runs.workbench()] {
-        if (workbench == nullptr) return;
         SessionInfo here;  // of one that is not recorded
         here.machine = workbench->machine();
         StoredReport live;

@@ -1,7 +1,6 @@
 #include "app/gui/measuring/LadderWiring.h"
 
 #include <QDateTime>
-#include <QFile>
 #include <QFileDialog>
 #include <QTabWidget>
 #include <algorithm>
@@ -10,130 +9,25 @@
 #include <utility>
 
 #include "app/gui/Stage.h"
+#include "app/gui/measuring/StoredStudy.h"
 #include "app/gui/measuring/StudyFeed.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/LogSentences.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
-#include "app/workbench/Checkpoints.h"
 #include "app/workbench/experiments/ExperimentReports.h"
-#include "core/events/ConfigKeys.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareTypes.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/ladder/LadderForm.h"
 #include "widgets/panels/ladder/LadderPage.h"
-#include "widgets/panels/sessions/RelativeTime.h"
 
 namespace stepscope {
 namespace {
 
 constexpr int kLookSoonMs = 150, kFollowMs = 2000;
 const char* kLadderChapter = "ladders.md";
-
-// The settings that a study ends with: of a search what it recommends, of a ladder its top.
-Result<RunConfig> settingsOf(const StudyHistory& history, const SwitchCatalogue& catalogue) {
-    const auto& began = history.began();
-    if (!began) return makeError(ErrorCode::NotFound, "Nothing is known of its settings.");
-    auto config = configFromJson(began->config);
-    if (!config) return config;
-    auto here = storedConfig(std::move(*config), "This session");
-    if (!here) return here;
-    const auto apply = [&](const std::string& settings) -> Status {
-        LadderRung rung;
-        if (settings.empty()) return {};
-        auto read = parseLadder("- " + settings, "This session", "");
-        if (!read) return read.error();
-        for (const auto& [key, value] : read->rungs.front().settings)
-            if (auto done = setKey(*here, catalogue, key, value); !done) return done;
-        return {};
-    };
-    if (began->kind != "ladder") {
-        const StudyRow* last = history.recommended();
-        if (last == nullptr) return here;
-        if (auto done = apply(last->settings); !done) return done.error();
-        return here;
-    }
-    for (const StudyRow& row : history.rows()) {
-        const bool part = row.role == study::kBottom || (row.role == study::kRung && (row.state == study::kMeasured || row.state == study::kWaiting));
-        if (!part) continue;
-        if (auto done = apply(row.settings); !done) return done.error();
-    }
-    return here;
-}
-
-struct EarlierStudyRows {
-    std::vector<EarlierRow> rows;  // newest first
-    std::size_t count = 0;         // of them all
-};
-
-constexpr std::size_t kMostEarlierRows = 10;
-
-// What the same question came to before; nothing where the file cannot be read: the list of sessions is read from it too and says why.
-EarlierStudyRows earlierRows(const std::string& database, const std::string& question, std::int64_t besides) {
-    EarlierStudyRows found;
-    if (question.empty() || !QFile::exists(asText(database))) return found;
-    const auto studies = earlierResults(database, question, besides);
-    if (!studies) return found;
-    found.count = studies->size();
-    for (std::size_t i = 0; i < std::min(kMostEarlierRows, studies->size()); ++i) {
-        const EarlierResult& one = (*studies)[i];
-        found.rows.push_back(
-            {one.session, relativeTime(QDateTime::fromMSecsSinceEpoch(one.startedUnixMs), QDateTime::currentDateTime()), asText(one.words)});
-    }
-    return found;
-}
-
-// Of the question as it stands, behind what would be measured.
-QString askedBefore(const EarlierStudyRows& earlier) {
-    if (earlier.rows.empty()) return {};
-    return QString(" Asked %1 before here, in session %2: %3.")
-        .arg(earlier.count == 1 ? QString("once") : QString("%1 times").arg(earlier.count) + QString(", the last time"))
-        .arg(earlier.rows.front().session)
-        .arg(earlier.rows.front().words);
-}
-
-struct StoredStudy {
-    LadderView view;
-    bool goesOn = false;
-};
-
-Result<StoredStudy> storedStudy(const std::string& database, std::int64_t session) {
-    auto reader = SessionReader::open(database);
-    if (!reader) return reader.error();
-    const auto summary = (*reader)->summary(session);
-    if (!summary) return summary.error();
-    auto history = std::make_shared<StudyHistory>();
-    const auto events = (*reader)->measurements(session);
-    if (!events) return events.error();
-    std::vector<StudyRow> told;
-    for (const Event& event : *events) {
-        history->add(event);
-        if (const auto* row = std::get_if<StudyRow>(&event)) told.push_back(*row);
-    }
-    const auto samples = (*reader)->samples(session, kMostSamplesMeanwhile);
-    if (!samples) return samples.error();
-    for (const DeviceSample& sample : *samples) history->add(sample);
-    StoredStudy stored;
-    stored.goesOn = !ended(summary->state);
-    stored.view.title = asText(summary->name);
-    stored.view.source = QString("session %1%2").arg(session).arg(stored.goesOn ? ", another program measures it now" : "");
-    stored.view.doing = summary->state == RunState::Finished || stored.goesOn
-                            ? QString()
-                            : QString("%1%2").arg(toString(summary->state), summary->why.empty() ? QString() : ": " + asText(summary->why));
-    stored.view.resumable = summary->kind == SessionKind::Ladder && !stored.goesOn && history->began() &&
-                            (summary->state != RunState::Finished || waitsForBudget(*history));
-    if (history->began()) {
-        const EarlierStudyRows earlier = earlierRows(database, history->began()->question, session);
-        stored.view.earlier = earlier.rows;
-        stored.view.earlierCount = earlier.count;
-    }
-    stored.view.goesOn = stored.goesOn;
-    stored.view.canUse = studyUsable(*history) && !stored.goesOn;
-    stored.view.history = std::move(history);
-    stored.view.told = std::make_shared<const std::vector<StudyRow>>(std::move(told));
-    return stored;
-}
 
 }  // namespace
 
@@ -153,7 +47,7 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     std::vector<LadderChoice> ladders;
     for (const std::string& name : builtInLadders())
         if (const auto ladder = loadLadder(name)) ladders.push_back({name, ladderWords(*ladder)});
-    m_page.setLadders(ladders);
+    m_page.form().setLadders(ladders);
     connect(&m_soon, &QTimer::timeout, this, &LadderWiring::look);
     connect(&m_page, &LadderPage::edited, this, &LadderWiring::lookSoon);
     connect(&m_page, &LadderPage::edited, &m_running, &RunWiring::forgetMended);
@@ -224,7 +118,7 @@ void LadderWiring::look() {
     if (m_runs.workbench() == nullptr) return;
     showBusy();
     if (m_runs.elsewhere()) return m_page.setForecast(m_runs.whyNotMeasured(), true);
-    const LadderQuestion question = m_page.question();
+    const LadderQuestion question = m_page.form().question();
     const RunConfig settings = m_panels.experiment.config();
     if (m_panels.experiment.hasProblem()) return m_page.setForecast("The settings at the left: " + m_panels.experiment.problem(), true);
     const std::uint64_t number = m_newest;
@@ -306,7 +200,7 @@ void LadderWiring::begin() {
 
 void LadderWiring::measure() {
     if (m_runs.busy() || m_runs.workbench() == nullptr) return;
-    const LadderQuestion question = m_page.question();
+    const LadderQuestion question = m_page.form().question();
     if (!question.search) {
         m_pressed = !m_ladder;
         if (!m_ladder) return m_page.setForecast("Looking at what would be measured; it begins then.", false);
@@ -332,7 +226,7 @@ void LadderWiring::resume() {
     // Rows that had no time are measured in the time that is set now; what was stopped keeps its own.
     std::optional<double> anew;
     if (waitsForBudget(*m_storedView.history)) {
-        const LadderQuestion question = m_page.question();
+        const LadderQuestion question = m_page.form().question();
         // No minutes are what the field says of them: as many as a ladder needs, or those of a search that is chosen above.
         anew = question.minutes > 0 ? std::clamp(question.minutes * 60, kShortestBudget, kLongestBudget)
                : question.search    ? TuneRequest{}.budgetSeconds
@@ -354,7 +248,7 @@ void LadderWiring::use() {
     const LadderView& shown = m_stored != 0 ? m_storedView : m_live;
     if (m_runs.workbench() == nullptr) return;
     m_thread.post([this, history = shown.history, workbench = m_runs.workbench(), settings = m_panels.experiment.config()] {
-        auto config = settingsOf(*history, workbench->switches(settings));
+        auto config = studySettings(*history, workbench->switches(settings));
         answer(this, [this, config = std::move(config), search = history->began() && history->began()->kind != "ladder",
                       recommended = history->recommended() != nullptr] {
             if (!config) return m_running.say(asText(config.error().sentence), true);
@@ -368,10 +262,11 @@ void LadderWiring::use() {
 }
 
 void LadderWiring::report(const QString& path) {
+    if (m_runs.workbench() == nullptr) return m_running.say(RunController::kReportWaits, true);
     const LadderView& shown = m_stored != 0 ? m_storedView : m_live;
     const std::int64_t session = m_stored != 0 ? m_stored : m_feed.session();
     m_thread.post([this, path, session, history = shown.history, database = m_reader.database(), workbench = m_runs.workbench()] {
-        if (workbench == nullptr || !history->began()) return;
+        if (!history->began()) return;
         StoredReport live;  // of one that was not recorded
         SessionInfo here;
         here.machine = workbench->machine();
@@ -440,7 +335,7 @@ void LadderWiring::show() {
 }
 
 void LadderWiring::openFile(const QString& path) {
-    m_page.setFile(path);
+    m_page.form().setFile(path);
 }
 
 void LadderWiring::open(qint64 session) {
@@ -467,8 +362,8 @@ void LadderWiring::read(qint64 session) {
                 m_stored = 0;
                 return show();
             }
-            m_storedView = found->view;
-            if (found->goesOn) m_follow.start();
+            m_storedView = *found;
+            if (m_storedView.goesOn) m_follow.start();
             show();
         });
     });

@@ -1,7 +1,6 @@
 #include "app/gui/measuring/MeasureWords.h"
 
 #include <QStringList>
-#include <algorithm>
 #include <cmath>
 
 #include "app/gui/wiring/FlipWords.h"
@@ -81,8 +80,7 @@ std::vector<Figure> figuresOf(const Measured& asked, const ExperimentHistory& hi
     if (a.steps > 0 && b.steps > 0 && a.tokens * b.steps != b.tokens * a.steps)
         addFact(figures, "throughput", a.tokensPerSecond, b.tokensPerSecond, [](double value) { return shown(format::rate(value, "tok/s")); });
     // What a stranger's file holds may be any number.
-    addFact(figures, "tensor memory", a.peakBytes, b.peakBytes,
-            [](double value) { return shown(format::bytes({static_cast<std::int64_t>(std::clamp(value, 0.0, 9e18))})); });
+    addFact(figures, "tensor memory", a.peakBytes, b.peakBytes, [](double value) { return shown(format::bytes(value)); });
     if (std::isfinite(a.peakBytes) && std::isfinite(b.peakBytes)) figures.back().hint = kTensorMemoryHint;
     addFact(figures, "page faults", a.faultsPerStep, b.faultsPerStep, [](double value) { return shown(format::count(std::llround(value))); });
     if (newest && std::isfinite(newest->floor))

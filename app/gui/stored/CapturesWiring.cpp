@@ -49,7 +49,7 @@ void CapturesWiring::remove(qint64 session, qint64 number) {
             // Told also where only its room could not be given back: it is gone then, and what the dialog lists is read anew.
             Q_EMIT removed(session);
             read(session);
-            if (!done) m_dialog->setProblem(QString::fromStdString(done.error().sentence));
+            if (!done && m_dialog->session() == session) m_dialog->setProblem(QString::fromStdString(done.error().sentence));
         });
     });
 }

@@ -29,9 +29,7 @@ Result<std::string> writeReport(const Workbench* workbench, const std::string& d
                                 const OneRank& rank, const std::atomic<bool>& stop) {
     if (rank)
         return makeError(ErrorCode::BadInput, "A report is of all workers that were captured; choose all of them for it, or another format for one.");
-    if (workbench == nullptr)
-        return makeError(ErrorCode::Unsupported,
-                         "A report needs the engine, which has not started: once it has, ask again; where it cannot, the log says why.");
+    if (workbench == nullptr) return makeError(ErrorCode::Unsupported, RunController::kReportWaits);
     const auto stopped = [&file] { return makeError(ErrorCode::Cancelled, "The report " + file + " was stopped; nothing was written."); };
     const auto document = capturedReport(*workbench, database, session, [&stop] { return !stop; });
     if (!document) return document.error().code == ErrorCode::Cancelled ? stopped() : document.error();

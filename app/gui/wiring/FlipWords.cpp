@@ -3,7 +3,6 @@
 #include <QDateTime>
 #include <QLocale>
 #include <QRegularExpression>
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/Format.h"
@@ -72,8 +71,7 @@ QString milliseconds(double ms) {
     return words(format::milliseconds(ms));
 }
 QString bytes(double count) {
-    if (!std::isfinite(count)) return "unknown";
-    return words(format::bytes({static_cast<std::int64_t>(std::clamp(count, 0.0, 9e18))}));
+    return words(format::bytes(count));
 }
 
 // Times of two different machines say nothing of a switch.

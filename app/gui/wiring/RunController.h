@@ -33,6 +33,9 @@ public:
     ~RunController() override;  // stops a run and waits for it; the window has gone by then
 
     void openEngine(const RunConfig& shown);  // answers with engineReady() or engineFailed()
+    // Why there is no report yet: settings and machine are told by the engine.
+    static constexpr const char* kReportWaits =
+        "A report needs the engine, which has not started: once it has, ask again; where it cannot, the log says why.";
     // nullptr before engineReady(). The GUI thread asks it for nothing but its machine().
     const Workbench* workbench() const { return m_workbench.get(); }
 

@@ -148,15 +148,14 @@ private:
                      least = one * static_cast<double>(planned.leastAtOnce);
         m_facts.leastCheckpointBytes = least;
         const auto fits = [&disk](double bytes) { return disk.freeBytes < 0 || bytes <= static_cast<double>(disk.freeBytes); };
-        const auto words = [](double bytes) { return format::bytes({static_cast<std::int64_t>(std::min(bytes, 9e18))}); };
         if (planned.kept > 0 && !fits(one))
-            m_found.problems.push_back(
-                fmt::format("One checkpoint of this run takes {}, and {} are free in {}.", words(one), format::bytes({disk.freeBytes}), disk.place));
+            m_found.problems.push_back(fmt::format("One checkpoint of this run takes {}, and {} are free in {}.", format::bytes(one),
+                                                   format::bytes({disk.freeBytes}), disk.place));
         else if (!fits(least))
             m_found.problems.push_back(
                 fmt::format("A checkpoint is written before an older one goes: even with keep=1 this run has {} at a time, which take {}, and {} are "
                             "free in {}.",
-                            planned.leastAtOnce, words(least), format::bytes({disk.freeBytes}), disk.place));
+                            planned.leastAtOnce, format::bytes(least), format::bytes({disk.freeBytes}), disk.place));
         disk.checkpointBytes = static_cast<std::int64_t>(std::min(all, 9e18));
         m_facts.checkpointBytes = all;
         if (disk.freeBytes >= 0) m_facts.freeDiskBytes = static_cast<double>(disk.freeBytes);

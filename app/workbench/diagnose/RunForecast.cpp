@@ -52,7 +52,7 @@ std::string memoryOutcome(const ForetoldRun& run) {
     if (run.predictedBytes <= 0) return "";
     std::string words = format::bytes({run.predictedBytes}) + " foretold for tensors";
     if (!std::isfinite(run.peakBytes)) return words;
-    words += fmt::format("; the most at a time was {}, ", format::bytes({static_cast<std::int64_t>(std::min(run.peakBytes, 9e18))}));
+    words += fmt::format("; the most at a time was {}, ", format::bytes(run.peakBytes));
     return words + (run.asBegun ? offWords(1 + run.memoryError()) : "but the settings did not stay those that it was foretold of");
 }
 

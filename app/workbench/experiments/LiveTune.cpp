@@ -322,8 +322,8 @@ LiveStudy::Outcome LiveTune::proof() {
 
 std::string beyondBound(double peakBytes, const std::optional<Bytes>& bound) {
     if (!bound || !(peakBytes > static_cast<double>(bound->count))) return {};
-    return fmt::format("Its tensors took {} at their most, above the {} that were allowed: less had been predicted.",
-                       format::bytes({static_cast<std::int64_t>(std::min(peakBytes, 9e18))}), format::bytes(*bound));
+    return fmt::format("Its tensors took {} at their most, above the {} that were allowed: less had been predicted.", format::bytes(peakBytes),
+                       format::bytes(*bound));
 }
 
 LiveStudy::Outcome LiveTune::study() {

@@ -79,6 +79,21 @@ TEST(Format, ChoosesTheUnitOfASizeInPowersOf1000) {
     EXPECT_EQ(bytes({1'210'000'000}), "1.21" + kNarrow + "GB");
 }
 
+// What was measured or averaged, or what a stranger's file holds, may be any number.
+TEST(Format, WritesASizeThatIsADoubleOrSaysThatItIsUnknown) {
+    EXPECT_EQ(bytes(1.21e9), "1.21" + kNarrow + "GB");
+    EXPECT_EQ(bytes(999.9), "999" + kNarrow + "B");
+    EXPECT_EQ(bytes(0.0), "0" + kNarrow + "B");
+    EXPECT_EQ(bytes(-0.0), "0" + kNarrow + "B");
+    EXPECT_EQ(bytes(-1.0), "unknown");
+    EXPECT_EQ(bytes(std::numeric_limits<double>::quiet_NaN()), "unknown");
+    EXPECT_EQ(bytes(static_cast<double>(INFINITY)), "unknown");
+    EXPECT_EQ(bytes(static_cast<double>(-INFINITY)), "unknown");
+    EXPECT_EQ(bytes(std::nextafter(0x1p63, 0.0)), "9" + kNarrow + "223" + kNarrow + "PB") << "the largest that 64 bits hold";
+    EXPECT_EQ(bytes(0x1p63), "unknown");
+    EXPECT_EQ(bytes(1e300), "unknown");
+}
+
 TEST(Format, WritesRatesDurationsAndShares) {
     EXPECT_EQ(rate(62'800, "tok/s"), "62.8" + kNarrow + "K tok/s");
     EXPECT_EQ(rate(1.25e9, "B/s"), "1.25" + kNarrow + "GB/s");

@@ -20,6 +20,19 @@ struct BuiltSlice {
     SliceThread thread;
 };
 
+// Texts and arguments of nothing, as readers that know none leave them.
+inline importing::Record plainRecord(std::uint32_t lane, std::int64_t start, std::int64_t duration,
+                                     std::uint32_t name = importing::TextStore::kNone) {
+    return {.lane = lane,
+            .kind = SliceKind::Operation,
+            .start = start,
+            .duration = duration,
+            .name = name,
+            .phase = importing::TextStore::kNone,
+            .role = importing::TextStore::kNone,
+            .arguments = importing::TextStore::kNone};
+}
+
 struct BuiltTrace {
     TempFolder folder;
     importing::TraceBuilder trace{folder.path()};

@@ -190,6 +190,8 @@ TEST(ReadOut, CarriesItsUnitAndNeverRoundsToZero) {
     EXPECT_EQ(readOut(1240, Quantity::Count), "step 1\u202F240");
     EXPECT_EQ(readOut(1240, Quantity::Events), "1\u202F240");
     EXPECT_EQ(readOut(std::nan(""), Quantity::Number), "–");
+    EXPECT_EQ(readOut(1.5e9, Quantity::Bytes), "1.50\u202FGB");
+    EXPECT_EQ(readOut(1e300, Quantity::Bytes), "unknown") << "what a stranger's file holds may be no size";
 }
 
 }  // namespace

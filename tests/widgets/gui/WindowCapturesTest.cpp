@@ -81,5 +81,17 @@ TEST_F(WindowCapturesTest, AreListedAndRemovedAndThePagesFollow) {
     EXPECT_TRUE(says("no session 99")) << dialog().sentence().toStdString();
 }
 
+TEST_F(WindowCapturesTest, WhatWentWrongWithAnotherSessionIsNotToldOfTheOneThatIsShown) {
+    open();
+    runAndStop(10);
+    Q_EMIT window().sessions().capturesRequested(1, "a run");
+    ASSERT_TRUE(says("Nothing was captured")) << dialog().sentence().toStdString();
+    int told = 0;
+    QObject::connect(&place->captures(), &CapturesWiring::removed, &dialog(), [&](qint64) { ++told; });
+    Q_EMIT dialog().removeRequested(99, 1);  // asked for before the dialog came to show session 1
+    ASSERT_TRUE(QTest::qWaitFor([&] { return told == 1; }, 8000));
+    EXPECT_TRUE(dialog().sentence().contains("Nothing was captured")) << dialog().sentence().toStdString();
+}
+
 }  // namespace
 }  // namespace stepscope

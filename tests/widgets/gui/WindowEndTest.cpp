@@ -47,6 +47,16 @@ protected:
             if (label->accessibleName() == "Predicted time") return label->text();
         return {};
     }
+    // The first session is looked at while the run of the second goes on.
+    void runBehindAStoredSession() {
+        runAndStop(10);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
+        press("Run");
+        ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 5000));
+        ASSERT_TRUE(reaches(10));
+        Q_EMIT window().sessions().replayRequested(1);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5000));
+    }
 };
 
 TEST(EndWords, SayHowLongItTookWhateverTheHeadingSays) {
@@ -188,13 +198,7 @@ TEST_F(WindowEndTest, AWindowThatMeasuresStaysOnceAndClosedAgainKeepsWhatIsMeasu
 
 TEST_F(WindowEndTest, StopEndsTheRunThatGoesOnBehindAStoredSession) {
     open();
-    runAndStop(10);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
-    press("Run");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 5000));
-    ASSERT_TRUE(reaches(10));
-    Q_EMIT window().sessions().replayRequested(1);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5000));
+    runBehindAStoredSession();
     press("Stop");
     EXPECT_TRUE(idle());
     EXPECT_TRUE(place->stage().replaying()) << "what is looked at stays";
@@ -289,14 +293,8 @@ TEST_F(WindowEndTest, APromptInEachLineIsWrittenByACheckpointAtOnceAndByARunOneB
 TEST_F(WindowEndTest, NoCheckpointWritesBesideARunWhoseStepsItWouldDisturb) {
     setFakeCheckpoints(true);
     open();
-    runAndStop(10);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
-    press("Run");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 5000));
-    ASSERT_TRUE(reaches(10));
-    Q_EMIT window().sessions().replayRequested(1);
+    runBehindAStoredSession();
     window().pages().setCurrentWidget(&window().textPage());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5000));
     const auto says = [&] {
         for (const auto* label : window().textPage().findChildren<QLabel*>())
             if (label->text().contains("would disturb its steps")) return true;

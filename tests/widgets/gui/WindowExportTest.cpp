@@ -11,6 +11,9 @@
 #include "WindowFixture.h"
 #include "app/gui/stored/ExportWiring.h"
 #include "sessions/importers/Import.h"
+#include "widgets/panels/compare/ComparePage.h"
+#include "widgets/panels/compare/CompareResult.h"
+#include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/sessions/ExportQuestion.h"
@@ -107,6 +110,24 @@ TEST_F(WindowExportTest, OfOneThereIsNothingToChooseAndAReportIsOfAll) {
     place->exports().write(1, folder.filePath("captured.html"), {}, 1);
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("A report is of all workers"); }, 8000));
     EXPECT_FALSE(QFile::exists(folder.filePath("captured.html")));
+}
+
+// What is stored can be looked at before the engine is there; whoever asks for a report of it then is told what is missing.
+TEST_F(WindowExportTest, AReportOfWhatWasMeasuredSaysThatItNeedsTheEngine) {
+    for (const bool ladder : {false, true}) {
+        place.reset();
+        place = std::make_unique<Workplace>(options);
+        place->open();
+        ASSERT_EQ(place->runs().workbench(), nullptr) << "its answer comes with the event loop";
+        const QString path = folder.filePath("report.html");
+        if (ladder)
+            Q_EMIT window().ladderPage().reportRequested(path);
+        else
+            Q_EMIT window().comparePage().result().reportRequested(path);
+        EXPECT_TRUE(window().notice().sentence().startsWith("A report needs the engine")) << window().notice().sentence().toStdString();
+        EXPECT_FALSE(QFile::exists(path));
+        ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().workbench() != nullptr; }));
+    }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/inference/InferencePage.h"
+#include "widgets/panels/ladder/LadderForm.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"
 #include "widgets/panels/run/RunBar.h"
@@ -41,7 +42,7 @@ protected:
         return path;
     }
     void ask(const LadderQuestion& question) {
-        page().setQuestion(question);
+        page().form().setQuestion(question);
         ASSERT_TRUE(QTest::qWaitFor([&] { return button("Measure")->isEnabled(); }, 8000)) << page().forecast().toStdString();
     }
     void measure() {
@@ -182,7 +183,7 @@ TEST_F(WindowLadderTest, MeasurePressedBeforeItIsKnownWhatWouldBeMeasuredBeginsT
     openPage();
     const std::string file = write("- amp=bf16\n").toStdString();
     ask({.search = false, .ladder = file, .minutes = 1});
-    page().setQuestion({.search = false, .ladder = file, .minutes = 2});
+    page().form().setQuestion({.search = false, .ladder = file, .minutes = 2});
     QTest::mouseClick(button("Measure"), Qt::LeftButton);
     EXPECT_TRUE(page().forecast().contains("it begins then")) << page().forecast().toStdString();
     ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 8000));
@@ -208,11 +209,11 @@ TEST_F(WindowLadderTest, FollowsWhatAnotherProgramMeasures) {
 
 TEST_F(WindowLadderTest, SaysWhatIsWrongWithAFileBeforeAnythingIsMeasured) {
     openPage();
-    page().setFile(write("- amp=bf16\n- colour=red\n"));
+    page().form().setFile(write("- amp=bf16\n- colour=red\n"));
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("line 2") && page().forecast().contains("colour"); }, 8000))
         << page().forecast().toStdString();
     EXPECT_FALSE(button("Measure")->isEnabled());
-    page().setFile(write("- amp=bf16\n"));
+    page().form().setFile(write("- amp=bf16\n"));
     EXPECT_TRUE(QTest::qWaitFor([&] { return button("Measure")->isEnabled(); }, 8000))
         << "mended and chosen again: " << page().forecast().toStdString();
 }
@@ -222,7 +223,7 @@ TEST_F(WindowLadderTest, AFinishedLadderWhoseRowsHadNoTimeGoesOnWithTheMinutesTh
     const QString file = write("- amp=bf16\n- zero-grad=zero\n");
     openWithoutTime(file, 0);
     if (HasFatalFailure()) return;
-    page().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 2});
+    page().form().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 2});
     QTest::mouseClick(button("Go on"), Qt::LeftButton);
     ASSERT_TRUE(QTest::qWaitFor([&] { return stored().size() == 3; }, 8000));
     ASSERT_TRUE(idle());
@@ -253,7 +254,7 @@ TEST_F(WindowLadderTest, GoOnWithoutMinutesTakesAsLongAsItNeedsAndNotTheBudgetTh
     const QString file = write("- amp=bf16\n- zero-grad=zero\n");
     openWithoutTime(file, 60);
     if (HasFatalFailure()) return;
-    page().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 0});
+    page().form().setQuestion({.search = false, .ladder = file.toStdString(), .minutes = 0});
     QTest::mouseClick(button("Go on"), Qt::LeftButton);
     ASSERT_TRUE(QTest::qWaitFor([&] { return stored().size() == 3; }, 8000));
     ASSERT_TRUE(idle());
@@ -263,7 +264,7 @@ TEST_F(WindowLadderTest, GoOnWithoutMinutesTakesAsLongAsItNeedsAndNotTheBudgetTh
 TEST_F(WindowLadderTest, ASearchThatHasTooFewMinutesSaysHowManyItTakes) {
     openPage();
     ask({.search = true, .minutes = 0.4});
-    page().setQuestion({.search = true, .minutes = 0.3});
+    page().form().setQuestion({.search = true, .minutes = 0.3});
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("0.4 min or more"); }, 8000)) << page().forecast().toStdString();
     EXPECT_FALSE(button("Measure")->isEnabled());
 }

@@ -10,6 +10,7 @@
 #include "core/events/Event.h"
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/experiment/NumberEdit.h"
+#include "widgets/panels/ladder/LadderForm.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"
 #include "widgets/panels/ladder/StudyReplay.h"
@@ -170,18 +171,18 @@ TEST(LadderPage, AsksForWhatCountsAsEqualTheSeedAndTheMemoryBoundAsTheCommandLin
     ladderPageNumber(page, "Equal ± %")->setText("2.5");
     ladderPageNumber(page, "Seed")->setText("12345678901");
     memory->setText("0.5");
-    EXPECT_DOUBLE_EQ(page.question().delta, 0.025);
-    EXPECT_EQ(page.question().seed, 12345678901);
-    EXPECT_DOUBLE_EQ(page.question().memoryGb, 0.5);
+    EXPECT_DOUBLE_EQ(page.form().question().delta, 0.025);
+    EXPECT_EQ(page.form().question().seed, 12345678901);
+    EXPECT_DOUBLE_EQ(page.form().question().memoryGb, 0.5);
     memory->setText("0.001");
     page.setForecast("All values race.", false);
     EXPECT_TRUE(page.forecast().startsWith("Memory, GB takes 0")) << page.forecast().toStdString();
     EXPECT_FALSE(ladderPageButton(page, "Measure")->isEnabled());
-    page.setLadders({{"a-ladder"}});
-    page.setQuestion({.search = false, .ladder = "a-ladder", .delta = 0.02, .seed = 7});
+    page.form().setLadders({{"a-ladder"}});
+    page.form().setQuestion({.search = false, .ladder = "a-ladder", .delta = 0.02, .seed = 7});
     EXPECT_FALSE(memory->isVisibleTo(&page)) << "a ladder has no such bound";
-    EXPECT_EQ(page.question().seed, 7);
-    EXPECT_DOUBLE_EQ(page.question().delta, 0.02);
+    EXPECT_EQ(page.form().question().seed, 7);
+    EXPECT_DOUBLE_EQ(page.form().question().delta, 0.02);
     EXPECT_TRUE(ladderPageButton(page, "Measure")->isEnabled());
 }
 
@@ -350,16 +351,16 @@ TEST(LadderPage, AGreyMeasureHasItsReasonInSight) {
 
 TEST(LadderPage, SaysWhatEachOfTheListDoesBeforeOneIsChosen) {
     LadderPage page;
-    page.setLadders({{"four-hours", "batch 256 → batch 128 → <b>TF32</b>"}, {"other", "plain → fusion"}});
-    EXPECT_TRUE(page.described().startsWith("Tries every value of every switch")) << page.described().toStdString();
+    page.form().setLadders({{"four-hours", "batch 256 → batch 128 → <b>TF32</b>"}, {"other", "plain → fusion"}});
+    EXPECT_TRUE(page.form().described().startsWith("Tries every value of every switch")) << page.form().described().toStdString();
     auto* what = page.findChild<QComboBox*>();
     ASSERT_NE(what, nullptr);
     ASSERT_EQ(what->count(), 3);
     EXPECT_EQ(what->itemData(1, Qt::ToolTipRole).toString(), "<p>Adds one after the other: batch 256 → batch 128 → &lt;b&gt;TF32&lt;/b&gt;</p>");
     what->setCurrentIndex(2);
-    EXPECT_EQ(page.described(), "Adds one after the other: plain → fusion");
-    page.setFile("/old/mine.yaml");
-    EXPECT_EQ(page.described(), "/old/mine.yaml");
+    EXPECT_EQ(page.form().described(), "Adds one after the other: plain → fusion");
+    page.form().setFile("/old/mine.yaml");
+    EXPECT_EQ(page.form().described(), "/old/mine.yaml");
 }
 
 TEST(LadderPage, EveryColumnInSightSaysWhatItIs) {
@@ -385,10 +386,10 @@ TEST(LadderPage, EveryColumnInSightSaysWhatItIs) {
 
 TEST(LadderPage, FilesOfOneNameInTwoFoldersAreToldApart) {
     LadderPage page;
-    page.setFile("/old/mine.yaml");
-    page.setFile("/new/mine.yaml");
-    page.setFile("/old/mine.yaml");
-    EXPECT_EQ(page.question().ladder, "/old/mine.yaml");
+    page.form().setFile("/old/mine.yaml");
+    page.form().setFile("/new/mine.yaml");
+    page.form().setFile("/old/mine.yaml");
+    EXPECT_EQ(page.form().question().ladder, "/old/mine.yaml");
     const auto* what = page.findChild<QComboBox*>();
     ASSERT_NE(what, nullptr);
     ASSERT_EQ(what->count(), 3) << "with the search";

@@ -66,6 +66,21 @@ TEST(OperationsPage, GroupsByLayerAndByPartOfTheModel) {
     EXPECT_EQ(names(page), (std::vector<std::string>{"mlp/up", "head/loss"}));
 }
 
+TEST(OperationsPage, NamesOfAStrangersTraceAreSaidLetterByLetter) {
+    SliceBlock block;
+    block.strings = {"", "fill<b>"};
+    block.slices = {{.start = 0, .duration = 9'000'000, .name = 1}};
+    OperationSummary summary;
+    summary.add(block);
+    OperationsView view{.session = 7, .totals = summary.totals()};
+    view.operations = summary.rows(SummaryBy::Operation, SummarySort::Self);
+    OperationsPage page;
+    page.setView(view);
+    ASSERT_EQ(names(page), std::vector<std::string>{"fill<b>"});
+    const QString tip = page.table()->model()->index(0, 0).data(Qt::ToolTipRole).toString();
+    EXPECT_TRUE(tip.startsWith("<p>fill&lt;b&gt;<br>shortest ")) << tip.toStdString();
+}
+
 TEST(OperationsPage, PromisesTheTimelineOnlyWhereARowLeadsThere) {
     OperationsPage page;
     page.setView(someView());

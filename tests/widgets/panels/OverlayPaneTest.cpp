@@ -1,9 +1,12 @@
 // The bar and the table around runs that lie over each other: progress from 200 ms on, columns, sorting with what is not known last.
 #include <gtest/gtest.h>
 
+#include <QApplication>
+#include <QContextMenuEvent>
 #include <QMenu>
 #include <QProgressBar>
 #include <QTest>
+#include <QTimer>
 
 #include "core/analysis/overlay/RunsOverlay.h"
 #include "widgets/panels/overlay/OverlayPane.h"
@@ -78,6 +81,32 @@ TEST(OverlayPane, HidesTheChosenRunByItsKey) {
     QTest::keyClick(&pane.table(), Qt::Key_H);
     QTest::keyClick(&pane.table(), Qt::Key_H);
     EXPECT_EQ(asked, (std::vector<std::pair<qint64, bool>>{{6, true}, {6, false}}));
+}
+
+// More of them are read while it is open.
+TEST(OverlayPane, TheMenuOfARunHidesItsLineWhereverItsRowHasGone) {
+    QWidget page;
+    OverlayPane pane(&page);
+    RunsOverlay overlay({5, 6});
+    overlay.put(shortRun(5, 4, 2.5));
+    overlay.put(shortRun(6, 6, 2));
+    pane.show(overlay);
+    RunsTable& table = pane.table();
+    std::vector<std::pair<qint64, bool>> asked;
+    QObject::connect(&table, &RunsTable::hideWanted, &pane, [&](qint64 session, bool hidden) { asked.emplace_back(session, hidden); });
+    table.setCurrentCell(0, 0);
+    ASSERT_EQ(table.session(0), 5);
+    QTimer::singleShot(0, &table, [&] {
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        ASSERT_NE(menu, nullptr);
+        table.sortByColumn(0, Qt::DescendingOrder);
+        EXPECT_EQ(table.session(1), 5);
+        menu->actions().front()->trigger();
+        menu->close();
+    });
+    QContextMenuEvent wanted(QContextMenuEvent::Keyboard, QPoint(4, 4), page.mapToGlobal(QPoint(4, 4)));
+    QApplication::sendEvent(&table, &wanted);
+    EXPECT_EQ(asked, (std::vector<std::pair<qint64, bool>>{{5, true}}));
 }
 
 }  // namespace

@@ -61,6 +61,24 @@ protected:
     SessionsPage page{model};
 };
 
+TEST_F(SessionsPageTest, ADoubleClickReplaysTheSessionUnderThePointerWhicheverOthersAreChosen) {
+    page.choose({1, 2, 3, 4});
+    QSignalSpy replay(&page, &SessionsPage::replayRequested);
+    for (int row = 0; row < page.order().rowCount(); ++row) Q_EMIT page.table().doubleClicked(page.order().index(row, SessionsTable::Name));
+    ASSERT_EQ(replay.size(), 4);
+    for (int row = 0; row < 4; ++row) EXPECT_EQ(replay[row][0].toLongLong(), ids()[row]) << row;
+}
+
+// Their names and settings may be a stranger's.
+TEST_F(SessionsPageTest, ToolTipsSayWhatIsStoredLetterByLetter) {
+    model.setRows({row(1, "<b>bold</b>", 100, 2.5, "<i>off</i>")});
+    page.choose({1});
+    EXPECT_EQ(page.order().index(0, SessionsTable::Name).data(Qt::ToolTipRole).toString(), "<p>&lt;b&gt;bold&lt;/b&gt;</p>");
+    EXPECT_TRUE(model.index(0).data(Qt::ToolTipRole).toString().startsWith("<p>&lt;b&gt;bold&lt;/b&gt;<br>session 1, "));
+    ASSERT_EQ(page.settings().rowCount(), 2);
+    EXPECT_EQ(page.settings().item(1, 1)->toolTip(), "<p>&lt;i&gt;off&lt;/i&gt;</p>");
+}
+
 TEST_F(SessionsPageTest, SaysThatEqualSettingsDoNotDiffer) {
     model.setRows({row(1, "slow", 100, 2.5, "off"), row(2, "again", 99, 2.5, "off")});
     page.choose({1, 2});

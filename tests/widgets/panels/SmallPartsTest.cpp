@@ -1,4 +1,4 @@
-// Hints, notices, the shortcuts overlay, icons, folding sections.
+// Hints, notices, the shortcuts overlay, icons, folding sections, labels with colours in their line.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -13,6 +13,7 @@
 #include <cmath>
 #include <set>
 
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/FlowLayout.h"
 #include "widgets/panels/FoldSection.h"
 #include "widgets/panels/LineIcon.h"
@@ -21,6 +22,7 @@
 #include "widgets/panels/guide/ShortcutsOverlay.h"
 #include "widgets/panels/run/HintStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
+#include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
@@ -204,6 +206,38 @@ TEST(DiagnosePageParts, GreyButtonsHaveTheirReasonInSight) {
     EXPECT_TRUE(page.state().contains("stop it first, or wait for its end")) << "no look waits by itself: " << page.state().toStdString();
     page.setBusy(DiagnoseBusy::Free);
     EXPECT_TRUE(page.state().contains("nothing is recorded")) << page.state().toStdString();
+}
+
+// Letters as large as these have a middle that nothing softens.
+TEST(ElidedLabel, DrawsEachPartInItsColourOnOneLineAndOnTwo) {
+    for (const int lines : {1, 2}) {
+        ElidedLabel label(Tone::Muted, lines);
+        QFont large = label.font();
+        large.setPixelSize(48);
+        large.setBold(true);
+        label.setFont(large);
+        label.setText("HHHH HHHH HHHH");
+        label.setTints({{0, 4, SeriesRole::A}, {5, 4, SeriesRole::B}});
+        label.resize(lines == 1 ? label.sizeHint().width() + 20 : label.fontMetrics().horizontalAdvance("HHHH HHHH") + 10, label.sizeHint().height());
+        const QImage drawn = label.grab().toImage();
+        const bool dark = isDark(label.palette());
+        const auto boxOf = [&](const QColor& ink) {  // of what is drawn in it
+            QRect box;
+            for (int y = 0; y < drawn.height(); ++y)
+                for (int x = 0; x < drawn.width(); ++x)
+                    if (drawn.pixelColor(x, y).rgb() == ink.rgb()) box |= QRect(x, y, 1, 1);
+            return box;
+        };
+        const QRect a = boxOf(seriesColour(SeriesRole::A, dark)), b = boxOf(seriesColour(SeriesRole::B, dark)),
+                    rest = boxOf(label.palette().color(QPalette::WindowText));
+        ASSERT_FALSE(a.isEmpty() || b.isEmpty() || rest.isEmpty()) << lines;
+        EXPECT_LT(a.right(), b.left()) << lines << ": side by side";
+        if (lines == 1) {
+            EXPECT_LT(b.right(), rest.left());
+        } else {
+            EXPECT_LT(b.bottom(), rest.top()) << "what did not fit stands below, in the label's tone";
+        }
+    }
 }
 
 }  // namespace

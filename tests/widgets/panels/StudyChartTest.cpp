@@ -47,6 +47,16 @@ TEST(StudyChart, OneIsAlwaysInSightWithRoomOnEitherSide) {
     EXPECT_NEAR(widthOfFactor(chart, 0.5, 1), widthOfFactor(chart, 1, 2), 1e-6) << "half as fast is as far as twice as fast";
 }
 
+TEST(StudyChart, SaysThatNothingIsMeasuredWhereThereIsNoRow) {
+    StudyChart chart;
+    const QString empty = chart.accessibleDescription();
+    EXPECT_EQ(empty, "Nothing has been measured yet.");
+    chart.setBars({studyBar(2), studyBar(kNoFigure)}, "times as fast");
+    EXPECT_EQ(chart.accessibleDescription(), "2 rows, 1 of them with a figure. The table has them all.");
+    chart.setBars({}, {});
+    EXPECT_EQ(chart.accessibleDescription(), empty);
+}
+
 TEST(StudyChart, AnIntervalThatSaysNothingYetDoesNotSqueezeTheOthers) {
     StudyChart chart;
     chart.resize(600, 300);

@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 
 #include "widgets/panels/run/ScrubBar.h"
 #include "widgets/panels/run/TransportBar.h"
@@ -46,6 +47,12 @@ TEST_F(TransportBarTest, PlaysPausesAndGoesToEitherEnd) {
     EXPECT_EQ(end.size(), 1);
     QTest::mouseClick(button("To the start"), Qt::LeftButton);
     EXPECT_EQ(sought, std::vector<double>{0.0});
+}
+
+TEST_F(TransportBarTest, TheWholeNameOfTheSessionIsSaidLetterByLetter) {
+    bar.setName("<b>theirs</b>");
+    const auto labels = bar.findChildren<QLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* one) { return one->toolTip() == "<p>&lt;b&gt;theirs&lt;/b&gt;</p>"; }));
 }
 
 TEST_F(TransportBarTest, SeeksWhereTheScrubberIsLetGo) {

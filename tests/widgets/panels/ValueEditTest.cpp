@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTest>
+#include <limits>
 
 #include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/panels/experiment/ToggleSwitch.h"
@@ -96,6 +97,20 @@ TEST(ValueEdit, DisablesAToggleWhoseOtherWordIsRefused) {
     EXPECT_FALSE(edit.findChild<ToggleSwitch*>()->isEnabled());
 }
 
+TEST(ValueEdit, ATextThroughWhichTheKeyboardOnlyPassedIsNotCommitted) {
+    ValueEdit edit(Choices{}, "Validation text");
+    edit.setText("split");
+    QSignalSpy committed(&edit, &ValueEdit::committed);
+    auto* line = edit.findChild<QLineEdit*>();
+    ASSERT_NE(line, nullptr);
+    QTest::keyClick(line, Qt::Key_Return);
+    EXPECT_EQ(committed.size(), 0) << "nothing was typed";
+    line->setText("/texts/held-out.txt");
+    for (int i = 0; i < 2; ++i) QTest::keyClick(line, Qt::Key_Return);
+    ASSERT_EQ(committed.size(), 1);
+    EXPECT_EQ(committed[0][0].toString(), "/texts/held-out.txt");
+}
+
 TEST(NumberEdit, CommitsOnceWhenEnterIsPressedAndKeepsAWrongText) {
     NumberEdit edit;
     edit.setRange(IntegerRange{1, 100});
@@ -132,6 +147,17 @@ TEST(NumberEdit, StepsWholeNumbersByOneInsideTheRangeAndCommitsAfterTheLastStep)
     EXPECT_EQ(committed.size(), 0);
     ASSERT_TRUE(committed.wait(1000));
     EXPECT_EQ(committed.size(), 1);
+}
+
+TEST(NumberEdit, StepsFromTheLargestNumberThatThereIsBackIntoTheRange) {
+    NumberEdit edit;
+    edit.setRange(IntegerRange{-5, 6});
+    edit.setText(QString::number(std::numeric_limits<qint64>::max()));
+    edit.stepBy(1);
+    EXPECT_EQ(edit.text(), "6");
+    edit.setText(QString::number(std::numeric_limits<qint64>::min()));
+    edit.stepBy(-1);
+    EXPECT_EQ(edit.text(), "-5");
 }
 
 TEST(NumberEdit, StepsRealNumbersAlongOneTwoFive) {

@@ -38,8 +38,8 @@ RatioChart::RatioChart(QWidget* parent) : QWidget(parent) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Pairs");
-    setAccessibleDescription("No pair has been measured yet.");
     offerPicture(*this, "pairs", [this] { return asCsv(); });
+    setPairs({}, m_delta);
 }
 
 void RatioChart::setPairs(std::vector<RatioPair> pairs, double delta) {
@@ -47,10 +47,11 @@ void RatioChart::setPairs(std::vector<RatioPair> pairs, double delta) {
     m_delta = delta;
     if (m_chosen >= static_cast<int>(m_pairs.size())) m_chosen = -1;
     const auto left = std::ranges::count_if(m_pairs, &RatioPair::left);
-    setAccessibleDescription(
+    m_described =
         m_pairs.empty()
             ? QString("No pair has been measured yet.")
-            : QString("%1 pairs, %2 of them left out. Left and Right go from pair to pair.").arg(m_pairs.size()).arg(static_cast<qlonglong>(left)));
+            : QString("%1 pairs, %2 of them left out. Left and Right go from pair to pair.").arg(m_pairs.size()).arg(static_cast<qlonglong>(left));
+    describe();
     update();
 }
 
@@ -235,8 +236,13 @@ void RatioChart::paintHead(QPainter& painter) const {
 void RatioChart::choose(int pair) {
     if (pair == m_chosen) return;
     m_chosen = pair;
-    if (pair >= 0) setAccessibleDescription(readOut(static_cast<std::size_t>(pair)));
+    describe();
     update();
+}
+
+// The pair that is looked at, else what there is to go through.
+void RatioChart::describe() {
+    setAccessibleDescription(m_chosen >= 0 ? readOut(static_cast<std::size_t>(m_chosen)) : m_described);
 }
 
 void RatioChart::mouseMoveEvent(QMouseEvent* event) {

@@ -48,10 +48,12 @@ private:
     void paintDots(QPainter& painter) const;
     void paintHead(QPainter& painter) const;
     void choose(int pair);
+    void describe();
 
     std::vector<RatioPair> m_pairs;
     double m_delta = 0.01;
-    int m_chosen = -1;  // under the mouse or reached by the keys
+    int m_chosen = -1;    // under the mouse or reached by the keys
+    QString m_described;  // all of them, for readers
 };
 
 }  // namespace stepscope

@@ -46,9 +46,9 @@ const char* stateOf(StudyBar::Kind kind) {
 
 StudyChart::StudyChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Chart of the rows");
-    setAccessibleDescription("Nothing has been measured yet.");
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     offerPicture(*this, "rows", [this] { return asCsv(); });
+    setBars({}, {});
 }
 
 void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
@@ -56,7 +56,9 @@ void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
     m_head = head;
     const auto measured = std::ranges::count_if(m_bars, [](const StudyBar& bar) { return hasPlace(bar.ratio); });
     setAccessibleDescription(
-        QString("%1 rows, %2 of them with a figure. The table has them all.").arg(m_bars.size()).arg(static_cast<qlonglong>(measured)));
+        m_bars.empty()
+            ? QString("Nothing has been measured yet.")
+            : QString("%1 rows, %2 of them with a figure. The table has them all.").arg(m_bars.size()).arg(static_cast<qlonglong>(measured)));
     updateGeometry();
     update();
 }

@@ -16,6 +16,7 @@
 #include "widgets/panels/LineIcon.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/RowTable.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -128,7 +129,7 @@ bool OverlayTable::write(int row, const QStringList& cells) {
         if (item != nullptr && item->text() == cells[column]) continue;
         if (item == nullptr) m_table->setItem(row, column, item = new QTableWidgetItem);
         item->setText(cells[column]);
-        item->setToolTip(cells[column]);
+        item->setToolTip(plainTip(cells[column]));
         if (column == m_actions) {
             QFont link = m_table->font();
             link.setUnderline(true);

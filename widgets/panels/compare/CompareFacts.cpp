@@ -45,9 +45,7 @@ const Fact kFacts[] = {
     {"speed", "Tokens trained per second, over all steps that counted",
      [](const SideFacts& f) { return factText(f.tokensPerSecond, [](double v) { return format::rate(v, "tok/s"); }); }},
     {"tensor memory", "The most that tensors held at a time, of this side alone; the process holds more: what is kept, the program and its libraries",
-     [](const SideFacts& f) {
-         return factText(f.peakBytes, [](double v) { return format::bytes({static_cast<std::int64_t>(std::clamp(v, 0.0, 9e18))}); });
-     }},
+     [](const SideFacts& f) { return factText(f.peakBytes, [](double v) { return format::bytes(v); }); }},
     {"faults a step", "Page faults: memory that the system had to hand out anew",
      [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::amount(v); }); }},
     {"operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer",

@@ -17,7 +17,7 @@ namespace stepscope {
 namespace {
 
 QString memoryBytes(double bytes) {
-    return QString::fromStdString(format::bytes({static_cast<std::int64_t>(std::clamp(bytes, 0.0, 9e18))}));
+    return QString::fromStdString(format::bytes(bytes));
 }
 
 const char* sideName(int side) {

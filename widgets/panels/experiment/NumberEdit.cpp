@@ -49,7 +49,9 @@ void NumberEdit::stepBy(int steps) {
         bool valid = false;
         const qint64 value = now.toLongLong(&valid);
         if (!valid) return;
-        lineEdit()->setText(QString::number(std::clamp<qint64>(value + steps, whole->least, whole->most)));
+        qint64 next = 0;
+        if (__builtin_add_overflow(value, static_cast<qint64>(steps), &next)) next = value;  // the largest or least number that there is
+        lineEdit()->setText(QString::number(std::clamp<qint64>(next, whole->least, whole->most)));
     } else if (const auto* real = std::get_if<RealRange>(&m_range)) {
         bool valid = false;
         double value = now.toDouble(&valid);

@@ -26,6 +26,7 @@ ValueEdit::ValueEdit(const ValueRange& range, const QString& accessibleName, QWi
         } else if (m_words.isEmpty()) {
             editor = m_line = new QLineEdit;
             connect(m_line, &QLineEdit::editingFinished, this, [this] {
+                if (text() == m_last) return;  // the keyboard only passed through
                 m_last = text();
                 Q_EMIT committed(m_last);
             });

@@ -5,6 +5,7 @@
 
 #include "core/base/Format.h"
 #include "widgets/panels/LineIcon.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -49,7 +50,7 @@ QVariant FilesModel::data(const QModelIndex& index, int role) const {
                : column == Kind ? kindOf(*entry)
                                 : (entry->folder ? QString() : QString::fromStdString(format::bytes({entry->bytes})));
     if (role == Qt::DecorationRole && column == Name) return lineIcon(entry->folder ? "folder" : "file");
-    if (role == Qt::ToolTipRole && column == Name) return entry->name.toHtmlEscaped();
+    if (role == Qt::ToolTipRole && column == Name) return plainTip(entry->name);
     if (role == Qt::TextAlignmentRole && column == Size) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
     return {};
 }

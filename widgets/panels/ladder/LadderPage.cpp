@@ -1,11 +1,5 @@
 #include "widgets/panels/ladder/LadderPage.h"
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QDir>
-#include <QDoubleSpinBox>
-#include <QFileInfo>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
@@ -16,15 +10,13 @@
 #include <utility>
 
 #include "core/base/Format.h"
-#include "core/events/ConfigKeys.h"
 #include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/FlowLayout.h"
-#include "widgets/panels/FoldingRow.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ReportDialog.h"
 #include "widgets/panels/TitleButton.h"
-#include "widgets/panels/experiment/NumberEdit.h"
+#include "widgets/panels/ladder/LadderForm.h"
 #include "widgets/panels/ladder/LadderTable.h"
 #include "widgets/panels/ladder/StudyReplay.h"
 #include "widgets/style/Metrics.h"
@@ -34,12 +26,7 @@ namespace {
 
 const char* kLadderWaits = "A run is in progress; stop it first, or wait for its end";
 const char* kOtherMeasured = "Something is being measured; stop it first, or wait for its end";
-const char* kSearchWords = "Tries every value of every switch beside the settings at the left, and recommends the fastest that computes the same.";
 constexpr int kLeastChart = 110;  // of its height that is in view
-// The bounds are those of the command line.
-constexpr double kLeastEqual = 0.05, kMostEqual = 50, kLeastGigabytes = 0.01, kMostGigabytes = 1e6;
-constexpr int kWordsRole = Qt::UserRole + 1;               // of the list: what one does; its own data is the name or the file
-constexpr std::size_t kEqual = 0, kSeed = 1, kMemory = 2;  // places in the row "More"
 
 QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
     auto* made = new QPushButton(text);
@@ -95,6 +82,10 @@ std::vector<StudyBar> barsOf(const StudyHistory& history, bool over) {
 LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     m_view.history = std::make_shared<const StudyHistory>();
     setAccessibleName("Ladder");
+    m_form = new LadderForm;
+    connect(m_form, &LadderForm::edited, this, &LadderPage::showButtons);
+    connect(m_form, &LadderForm::edited, this, &LadderPage::edited);
+    connect(m_form, &LadderForm::fileRequested, this, &LadderPage::fileRequested);
     m_title = new ElidedLabel(Tone::Muted);
     m_answer = new ElidedLabel(Tone::Normal, 2);
     QFont large = headFont(m_answer->font());
@@ -131,7 +122,7 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(3), space(2), space(3), space(3));
     layout->setSpacing(space(1));
-    layout->addWidget(buildQuestion());
+    layout->addWidget(m_form);
     layout->addWidget(m_answer);
     layout->addWidget(m_beside);
     layout->addWidget(m_title);
@@ -141,96 +132,6 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     layout->addWidget(parts, 1);
     layout->addWidget(buildActions());
     setView(m_view);
-}
-
-QWidget* LadderPage::buildQuestion() {
-    m_what = new QComboBox;
-    m_what->setAccessibleName("What is measured");
-    m_what->addItem("Find what is best here", QString());
-    describeItem(0, kSearchWords);
-    m_described = new ElidedLabel(Tone::Muted);
-    m_described->setAccessibleName("What the chosen one does");
-    m_minutes = new QDoubleSpinBox;
-    m_minutes->setAccessibleName("Budget in minutes");
-    m_minutes->setRange(0, 600);
-    m_minutes->setDecimals(1);
-    m_minutes->setSuffix(" min");
-    m_minutes->setValue(5);
-    m_minutes->setToolTip("Of everything; where steps are slow, a ladder takes longer for its own rungs, and a search up to a fifth more");
-    m_leaveOneOut = new QCheckBox("Leave each out");
-    m_leaveOneOut->setChecked(true);
-    m_leaveOneOut->setToolTip("The top beside itself without each of its rungs: gains interact");
-    m_pairs = new QCheckBox("and each two");
-    m_pairs->setToolTip("The top without each two of its rungs, too: many measurements");
-    m_sizes = new QCheckBox("Other batch sizes too");
-    m_sizes->setToolTip("Half and twice the batch size and context race too: what is learnt a token changes with them");
-    m_file = ladderButton("File…", "file", "A ladder of your own: a YAML file of rungs");
-    m_forecast = new ElidedLabel(Tone::Muted, 2);
-    m_forecast->setAccessibleName("What would be measured");
-    auto* what = new QHBoxLayout;
-    what->addWidget(m_what, 1);
-    auto* how = new QHBoxLayout;
-    how->setSpacing(space(2));
-    how->addWidget(m_file);
-    how->addWidget(m_minutes, 1);
-    auto* second = new QHBoxLayout;
-    second->setSpacing(space(3));
-    for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) second->addWidget(box);
-    m_more = new QCheckBox("More");
-    m_more->setToolTip("What counts as equal, the seed of the coins, and how much memory a search may take");
-    second->addWidget(m_more);
-    second->addStretch(1);
-    auto* all = new QWidget;
-    auto* layout = new QVBoxLayout(all);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space(1));
-    layout->addWidget(new FoldingRow(what, how, 1, 0));
-    layout->addWidget(m_described);
-    layout->addLayout(second);
-    layout->addWidget(buildMore());
-    layout->addWidget(m_forecast);
-    connect(m_what, &QComboBox::currentIndexChanged, this, [this] {
-        showButtons();
-        Q_EMIT edited();
-    });
-    connect(m_minutes, &QDoubleSpinBox::valueChanged, this, &LadderPage::edited);
-    for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) connect(box, &QCheckBox::toggled, this, &LadderPage::edited);
-    connect(m_file, &QPushButton::clicked, this, &LadderPage::fileRequested);
-    connect(m_more, &QCheckBox::toggled, m_moreRow, &QWidget::setVisible);
-    return all;
-}
-
-// What is seldom changed, in a row of its own that is folded away.
-QWidget* LadderPage::buildMore() {
-    m_moreRow = new QWidget;
-    auto* flow = new FlowLayout(m_moreRow);
-    const auto add = [&](const char* key, const char* name, const char* tooltip, const ValueRange& range, double value) {
-        auto* cell = new QWidget;
-        auto* layout = new QHBoxLayout(cell);
-        layout->setContentsMargins(0, 0, 0, 0);
-        layout->setSpacing(space(1));
-        auto* edit = new NumberEdit;
-        edit->setRange(range);
-        edit->setText(QString::number(value, 'g', 6));
-        edit->setAccessibleName(name);
-        edit->setToolTip(tooltip);
-        edit->setMaximumWidth(90);
-        layout->addWidget(new QLabel(name));
-        layout->addWidget(edit);
-        flow->addWidget(cell);
-        connect(edit, &NumberEdit::committed, this, [this] {
-            showButtons();
-            Q_EMIT edited();
-        });
-        m_numbers.push_back({key, range, edit, value});
-        return cell;
-    };
-    add("equal", "Equal ± %", "A difference of less than this is called no difference", RealRange{kLeastEqual, kMostEqual}, 1);
-    add("seed", "Seed", "Of the coins that order the turns, and of the order within the rounds of a search", IntegerRange{0, 1'000'000'000'000}, 1);
-    m_memory = add("memory", "Memory, GB", "Nothing that is predicted to take more races; 0: bounded by this machine alone",
-                   RealRange{0, kMostGigabytes}, 0);
-    m_moreRow->hide();
-    return m_moreRow;
 }
 
 QWidget* LadderPage::buildActions() {
@@ -259,93 +160,6 @@ QWidget* LadderPage::buildActions() {
     return all;
 }
 
-void LadderPage::setLadders(const std::vector<LadderChoice>& ladders) {
-    for (const LadderChoice& ladder : ladders) {
-        if (m_what->findData(asText(ladder.name)) >= 0) continue;
-        m_what->addItem("Ladder " + asText(ladder.name), asText(ladder.name));
-        describeItem(m_what->count() - 1, "Adds one after the other: " + asText(ladder.words));
-    }
-}
-
-// A name says little: its tool tip in the list does, and the line below the list where it is chosen.
-void LadderPage::describeItem(int at, const QString& words) {
-    m_what->setItemData(at, words, kWordsRole);
-    m_what->setItemData(at, "<p>" + words.toHtmlEscaped() + "</p>", Qt::ToolTipRole);
-}
-
-void LadderPage::setFile(const QString& path) {
-    int at = m_what->findData(path);
-    if (at < 0) {
-        const QFileInfo file(path);
-        QString name = "Ladder of " + file.fileName();
-        if (m_what->findText(name) >= 0) name += " in " + file.dir().dirName();  // the tooltip has all of it
-        m_what->addItem(name, path);
-        at = m_what->count() - 1;
-        describeItem(at, path);
-    }
-    if (at == m_what->currentIndex()) {
-        Q_EMIT edited();  // chosen again: it may say something else by now
-        return;
-    }
-    m_what->setCurrentIndex(at);
-}
-
-LadderQuestion LadderPage::question() const {
-    const QString chosen = m_what->currentData().toString();
-    return {.search = chosen.isEmpty(),
-            .ladder = chosen.toStdString(),
-            .minutes = m_minutes->value(),
-            .leaveOneOut = m_leaveOneOut->isChecked(),
-            .pairs = m_pairs->isChecked(),
-            .sizes = m_sizes->isChecked(),
-            .delta = numberOf(kEqual) / 100,
-            .seed = static_cast<std::int64_t>(numberOf(kSeed)),
-            .memoryGb = numberOf(kMemory)};
-}
-
-double LadderPage::numberOf(std::size_t place) const {
-    const Number& number = m_numbers[place];
-    const auto parsed = parseValue(number.range, number.key, number.edit->text().toStdString());
-    const double* real = parsed ? std::get_if<double>(&*parsed) : nullptr;
-    const std::int64_t* whole = parsed ? std::get_if<std::int64_t>(&*parsed) : nullptr;
-    return real != nullptr ? *real : whole != nullptr ? static_cast<double>(*whole) : number.good;
-}
-
-QString LadderPage::wrongNumber() const {
-    const bool search = m_what->currentData().toString().isEmpty();
-    for (std::size_t place = 0; place < m_numbers.size(); ++place) {
-        if (place == kMemory && !search) continue;
-        const Number& number = m_numbers[place];
-        const auto parsed = parseValue(number.range, number.edit->accessibleName().toStdString(), number.edit->text().toStdString());
-        if (!parsed) return QString::fromStdString(parsed.error().sentence);
-    }
-    if (const double gigabytes = numberOf(kMemory); search && gigabytes > 0 && gigabytes < kLeastGigabytes)
-        return QString("Memory, GB takes 0, which bounds nothing, or a number from %1 on.").arg(kLeastGigabytes);
-    return {};
-}
-
-void LadderPage::setQuestion(const LadderQuestion& question) {
-    if (question.search)
-        m_what->setCurrentIndex(0);
-    else if (const int at = m_what->findData(QString::fromStdString(question.ladder)); at >= 0)
-        m_what->setCurrentIndex(at);
-    else
-        setFile(QString::fromStdString(question.ladder));
-    m_minutes->setValue(question.minutes);
-    m_leaveOneOut->setChecked(question.leaveOneOut);
-    m_pairs->setChecked(question.pairs);
-    m_sizes->setChecked(question.sizes);
-    const std::pair<std::size_t, double> values[] = {
-        {kEqual, question.delta * 100}, {kSeed, static_cast<double>(question.seed)}, {kMemory, question.memoryGb}};
-    for (const auto& [place, value] : values) {
-        Number& number = m_numbers.at(place);
-        number.good = value;
-        number.edit->setText(QString::number(value, 'g', 13));
-    }
-    showButtons();
-    Q_EMIT edited();
-}
-
 void LadderPage::setForecast(const QString& sentence, bool problem) {
     m_problem = problem;
     m_foretold = sentence;
@@ -359,15 +173,9 @@ void LadderPage::setBusy(LadderBusy busy, const QString& why) {
 }
 
 void LadderPage::showButtons() {
-    const bool search = m_what->currentData().toString().isEmpty(), free = m_busy == LadderBusy::Free;
-    m_described->setText(m_what->currentData(kWordsRole).toString());
-    m_leaveOneOut->setVisible(!search);
-    m_pairs->setVisible(!search);
-    m_sizes->setVisible(search);
-    m_memory->setVisible(search);
-    const QString number = wrongNumber();
+    const bool free = m_busy == LadderBusy::Free;
+    const QString number = m_form->wrongNumber();
     const bool problem = m_problem || !number.isEmpty();
-    m_minutes->setSpecialValueText(search ? "the usual 5 min" : "as long as it needs");
     m_measure->setEnabled(free && !problem);
     // In sight as on the pages Compare and Diagnose: a button that is grey says nothing by itself.
     const QString waits = m_busy == LadderBusy::Training ? QString(kLadderWaits) + ". Times beside it would mean nothing."
@@ -377,9 +185,8 @@ void LadderPage::showButtons() {
                           : m_busy == LadderBusy::NoEngine && number.isEmpty() && m_foretold.isEmpty()
                               ? QString("This machine is still being looked at…")
                               : QString();
-    m_forecast->setTone(problem && waits.isEmpty() ? Tone::Warning : Tone::Muted);
-    m_forecast->setText(!waits.isEmpty() ? waits : number.isEmpty() ? m_foretold : number);
-    m_measure->setToolTip(free                              ? (problem ? m_forecast->text() : QString("Begins"))
+    m_form->say(!waits.isEmpty() ? waits : number.isEmpty() ? m_foretold : number, problem && waits.isEmpty());
+    m_measure->setToolTip(free                              ? (problem ? m_form->said() : QString("Begins"))
                           : m_busy == LadderBusy::Training  ? kLadderWaits
                           : m_busy == LadderBusy::Taken     ? m_why
                           : m_busy == LadderBusy::Measuring ? kOtherMeasured
@@ -456,8 +263,8 @@ void LadderPage::showEarlier() {
     m_earlier->setToolTip(all);
 }
 
-QString LadderPage::described() const {
-    return m_described->text();
+QString LadderPage::forecast() const {
+    return m_form->said();
 }
 QString LadderPage::answer() const {
     return m_answer->text();
@@ -470,9 +277,6 @@ QString LadderPage::beside() const {
 }
 QString LadderPage::earlier() const {
     return m_earlier->isVisibleTo(this) ? m_earlier->text() : QString();
-}
-QString LadderPage::forecast() const {
-    return m_forecast->text();
 }
 
 }  // namespace stepscope

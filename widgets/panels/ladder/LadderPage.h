@@ -3,19 +3,15 @@
 #pragma once
 #include <QWidget>
 
-#include "core/events/SwitchCatalogue.h"
 #include "widgets/panels/ladder/LadderTypes.h"
 
-class QCheckBox;
-class QComboBox;
-class QDoubleSpinBox;
 class QPushButton;
 
 namespace stepscope {
 
 class ElidedLabel;
+class LadderForm;
 class LadderTable;
-class NumberEdit;
 class StudyChart;
 class StudyReplay;
 class TitleButton;
@@ -25,23 +21,18 @@ class LadderPage : public QWidget {
 public:
     explicit LadderPage(QWidget* parent = nullptr);
 
-    void setLadders(const std::vector<LadderChoice>& ladders);  // that are built in
-    void setFile(const QString& path);                          // adds it to the list and chooses it
-    LadderQuestion question() const;                            // with the last numbers that were in their range
-    QString wrongNumber() const;                                // the sentence; empty = all are good
-    void setQuestion(const LadderQuestion& question);
     // What the question as it stands would measure, or what is wrong with it. problem: it cannot be measured.
     void setForecast(const QString& sentence, bool problem);
     void setBusy(LadderBusy busy, const QString& why = {});  // why: of Taken, a sentence
     void setView(const LadderView& view);
 
+    LadderForm& form() { return *m_form; }
     LadderTable& table() { return *m_table; }
     StudyChart& chart() { return *m_chart; }
     StudyReplay& replay() { return *m_replay; }  // of one that is over: what was known then
-    QString described() const;                   // what the chosen one does
+    QString forecast() const;                    // or why nothing can be measured now
     QString answer() const;
     QString progress() const;
-    QString forecast() const;
     QString beside() const;   // of a search: what is known of its winner beside the time
     QString earlier() const;  // of what was asked before; empty: it was not
 
@@ -57,35 +48,20 @@ Q_SIGNALS:
     void guideRequested();
 
 private:
-    QWidget* buildQuestion();
-    QWidget* buildMore();
     QWidget* buildActions();
-    void describeItem(int at, const QString& words);
     void showButtons();
     void showRows();
     void showEarlier();
-    double numberOf(std::size_t place) const;  // of m_numbers
 
     LadderView m_view;
     LadderBusy m_busy = LadderBusy::NoEngine;
     bool m_problem = true;
     QString m_why;
     QString m_foretold;  // of the question as it stands
-    QComboBox* m_what;
-    QDoubleSpinBox* m_minutes;
-    QCheckBox *m_leaveOneOut, *m_pairs, *m_sizes;
-    QPushButton *m_file, *m_measure, *m_stop, *m_resume, *m_use, *m_report;
-    struct Number {
-        const char* key;
-        ValueRange range;
-        NumberEdit* edit;
-        double good;
-    };
-    std::vector<Number> m_numbers;  // of the row "More": what counts as equal in percent, the seed, gigabytes
-    QWidget *m_moreRow, *m_memory;
-    QCheckBox* m_more;
+    LadderForm* m_form;
+    QPushButton *m_measure, *m_stop, *m_resume, *m_use, *m_report;
     TitleButton *m_guide, *m_earlier;
-    ElidedLabel *m_described, *m_forecast, *m_title, *m_answer, *m_beside, *m_progress;
+    ElidedLabel *m_title, *m_answer, *m_beside, *m_progress;
     StudyReplay* m_replay;
     StudyChart* m_chart;
     LadderTable* m_table;

@@ -110,7 +110,6 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
     for (int at = 0; at < rowCount(); ++at) {
         const StudyRow& row = *rows[static_cast<std::size_t>(at)];
         const bool apart = row.state == study::kSkipped || row.state == study::kFailed;
-        const double bytes = std::isfinite(row.peakBytes) ? std::clamp(row.peakBytes, 0.0, 9e18) : 0;
         const QString name = QString::fromStdString(row.role == study::kValue   ? "not " + row.settings
                                                     : row.role == study::kFinal ? row.name + ", measured anew"
                                                                                 : row.name);
@@ -124,7 +123,7 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
             : row.role == study::kCandidate ? racedText(row, history.isMeasuredAnew(row))
                                             : timesText(row.ratio, row.low, row.high),
             search ? (row.pairs > 0 ? QString::number(row.pairs) : QString()) : timesText(row.total, row.totalLow, row.totalHigh),
-            ladderFigure(row.peakBytes, format::bytes({static_cast<std::int64_t>(bytes)})),
+            ladderFigure(row.peakBytes, format::bytes(row.peakBytes)),
             ladderFigure(row.operations, format::amount(row.operations)),
             std::isfinite(row.loss) ? QString("%1%2").arg(row.loss < 0 ? "\u2212" : "+").arg(std::abs(row.loss), 0, 'f', 4) : QString(),
             QString::fromStdString(row.reported),

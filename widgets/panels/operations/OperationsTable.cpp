@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/Format.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -56,7 +57,7 @@ double OperationsTable::share(const SummaryRow& row) const {
 QVariant OperationsTable::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount()) return {};
     const SummaryRow& row = at(index.row());
-    if (role == Qt::ToolTipRole) return operationFacts(row);
+    if (role == Qt::ToolTipRole) return plainTip(operationFacts(row));
     if (role == Qt::TextAlignmentRole)
         return static_cast<int>((index.column() != Name && index.column() != Role ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     const bool sorts = role == kSortRole;

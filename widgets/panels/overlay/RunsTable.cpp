@@ -56,8 +56,7 @@ std::vector<Figure> figuresOf(const OverlaidRun& run, const RunsOverlay& overlay
         {"validation", of.validationLoss, loss(of.validationLoss)},
         {"loss at equal tokens", atTokens, loss(atTokens)},
         {"loss at equal time", atTime, loss(atTime)},
-        {"memory", of.peakBytes,
-         orUnknown(of.peakBytes, format::bytes({static_cast<std::int64_t>(std::clamp(std::isfinite(of.peakBytes) ? of.peakBytes : 0, 0.0, 9e18))}))},
+        {"memory", of.peakBytes, orUnknown(of.peakBytes, format::bytes(of.peakBytes))},
         {"flips", static_cast<double>(of.flips), QString::number(of.flips)},
     };
 }
@@ -114,6 +113,12 @@ std::int64_t RunsTable::session(int row) const {
     return row >= 0 && row < rowCount() ? item(row, 0)->data(kSessionRole).toLongLong() : 0;
 }
 
+int RunsTable::rowOf(std::int64_t wanted) const {
+    for (int row = 0; row < rowCount(); ++row)
+        if (session(row) == wanted) return row;
+    return -1;
+}
+
 void RunsTable::show(const RunsOverlay& overlay) {
     const std::int64_t kept = selectedItems().isEmpty() ? 0 : session(currentRow());
     m_filling = true;
@@ -144,7 +149,7 @@ void RunsTable::show(const RunsOverlay& overlay) {
             auto* cell = item(row, column);
             if (cell == nullptr) setItem(row, column, cell = new Cell);
             cell->setText(text);
-            cell->setToolTip(text);
+            cell->setToolTip(plainTip(text));
             cell->setData(kNumberRole, isNumber ? QVariant(number) : QVariant());
             cell->setTextAlignment((column >= figures ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
             return cell;
@@ -244,7 +249,8 @@ void RunsTable::contextMenuEvent(QContextMenuEvent* event) {
     const std::int64_t at = session(row);
     if (at == 0) return;
     QMenu menu(this);
-    menu.addAction(item(row, 0)->checkState() == Qt::Checked ? "Hide its line (H)" : "Show its line (H)", this, [this, row] { toggle(row); });
+    menu.addAction(item(row, 0)->checkState() == Qt::Checked ? "Hide its line (H)" : "Show its line (H)", this,
+                   [this, at] { toggle(rowOf(at)); });  // rows may be read and sorted anew while the menu is open
     menu.addAction("Replay", this, [this, at] { Q_EMIT replayRequested(at); });
     menu.exec(event->globalPos());
 }

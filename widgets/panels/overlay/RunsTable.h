@@ -35,6 +35,7 @@ private:
     void showColumns();
     void paintSwatches();
     void toggle(int row);
+    int rowOf(std::int64_t wanted) const;  // -1 = that session has none
 
     QSet<QString> m_left;  // titles of columns that the person took away
     bool m_filling = false;

@@ -46,11 +46,9 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     m_capture->setDefault(true);
     m_slowest = new QCheckBox("Keep the slowest steps of this run");
     m_slowest->setToolTip(
-        "Every step is observed from here on, which costs what a capture costs, and no comparison uses these steps. Those beyond the p99 of the 1 "
-        "000 before them "
-        "are kept, the 20 slowest at most, each with its neighbours: operations, memory, counters and, on a GPU, kernels. They are stored when "
-        "this is "
-        "switched off or the run ends. The log says what it cost.");
+        "Every step is observed from here on, which costs what a capture costs, and no comparison uses these steps. Those slower than 99 in 100 of "
+        "the 1 000 before them are kept, the 20 slowest at most, each with its neighbours: operations, memory, counters and, on a GPU, kernels. They "
+        "are stored when this is switched off or the run ends. The log says what it cost.");
     m_slowestCost = new QLabel;
     m_slowestCost->setAccessibleName("What keeping the slowest costs");
     m_levels = sentenceLabel(Tone::Muted);

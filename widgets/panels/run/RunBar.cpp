@@ -211,7 +211,7 @@ void RunBar::showProgress(const RunReading& r) {
     if (left.isEmpty()) left = " ";
     m_left->setText(left);
     m_left->setTone(r.state == RunState::Failed ? Tone::Error : Tone::Muted);
-    m_left->setToolTip(r.note);
+    m_left->setToolTip(plainTip(r.note));
 }
 
 void RunBar::showFigures(const RunReading& r) {

@@ -11,6 +11,7 @@
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/run/ScrubBar.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -77,7 +78,7 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
 
 void TransportBar::setName(const QString& name) {
     m_titleText = name.isEmpty() ? QString("replay") : "replay " + name;
-    m_title->setToolTip(name);
+    m_title->setToolTip(plainTip(name));
     fit();
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "core/trace/Lod.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/style/RowTable.h"
@@ -31,7 +32,8 @@ QString costText(double share) {
 
 QString capturedSteps(const CaptureRow& row) {
     if (row.steps == 0) return "not told";
-    return row.steps == 1 ? manyText(row.firstStep) : QString("%1 to %2").arg(manyText(row.firstStep), manyText(row.firstStep + row.steps - 1));
+    return row.steps == 1 ? manyText(row.firstStep)
+                          : QString("%1 to %2").arg(manyText(row.firstStep), manyText(cappedSum(row.firstStep, row.steps - 1)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/base/Format.h"
 #include "widgets/panels/sessions/RelativeTime.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -106,7 +107,7 @@ QVariant SessionsModel::data(const QModelIndex& index, int role) const {
         case Qt::DisplayRole:
             return row.name;
         case Qt::ToolTipRole:
-            return tooltip(row);
+            return plainTip(tooltip(row));
         case Qt::AccessibleTextRole:
             if (row.kind != SessionKind::Run) return QString("%1, %2, %3").arg(row.name, toString(row.kind), toString(row.state));
             return QString("%1, %2, %3 steps").arg(row.name, toString(row.state)).arg(row.steps);

@@ -22,6 +22,7 @@
 #include "widgets/panels/sessions/SessionsTable.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/RowTable.h"
+#include "widgets/style/Words.h"
 
 namespace stepscope {
 namespace {
@@ -93,9 +94,9 @@ SessionsPage::SessionsPage(SessionsModel& sessions, QWidget* parent) : QWidget(p
         showSettings();
     });
     connect(m_differing, &QCheckBox::toggled, this, &SessionsPage::showSettings);
-    connect(m_view, &QTableView::doubleClicked, this, [this] {
-        if (const auto chosenNow = rows(); !chosenNow.empty()) Q_EMIT replayRequested(chosenNow.front()->id);
-    });
+    // That one, whichever others are chosen.
+    connect(m_view, &QTableView::doubleClicked, this,
+            [this](const QModelIndex& index) { Q_EMIT replayRequested(m_table->at(m_order->mapToSource(index).row()).id); });
     showSettings();
 }
 
@@ -223,7 +224,7 @@ void SessionsPage::showSettings() {
         m_settings->setItem(row, 0, new QTableWidgetItem(keys[place]));
         for (std::size_t i = 0; i < shown.size(); ++i) {
             auto* cell = new QTableWidgetItem(valueOf(i, keys[place]));
-            cell->setToolTip(cell->text());
+            cell->setToolTip(plainTip(cell->text()));
             if (differs(keys[place])) {
                 QFont bold = m_settings->font();
                 bold.setBold(true);

@@ -96,7 +96,7 @@ QVariant SessionsTable::data(const QModelIndex& index, int role) const {
         case Qt::DisplayRole:
             return shown(row, index.column());
         case Qt::ToolTipRole:
-            return index.column() == Started ? absoluteTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs)) : shown(row, index.column());
+            return index.column() == Started ? absoluteTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs)) : plainTip(shown(row, index.column()));
         case Qt::TextAlignmentRole:
             return static_cast<int>((index.column() >= Steps && index.column() <= Rate ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         case kSortRole:

@@ -213,9 +213,9 @@ bool HeatMap::event(QEvent* event) {
         const int column = static_cast<int>((help->pos().x() - nameWide()) / cellWide());
         const bool across = help->pos().x() >= nameWide() && column < static_cast<int>(m_grid.roles.size());
         if (across && help->pos().y() < headHigh())
-            QToolTip::showText(help->globalPos(), paneText(m_grid.roles[static_cast<std::size_t>(column)]), this);
+            QToolTip::showText(help->globalPos(), paneTip(paneText(m_grid.roles[static_cast<std::size_t>(column)])), this);
         else if (across && row < static_cast<int>(m_grid.layers.size()))
-            QToolTip::showText(help->globalPos(), cellFacts(row, column), this);
+            QToolTip::showText(help->globalPos(), paneTip(cellFacts(row, column)), this);
         else
             QToolTip::hideText();
         return true;

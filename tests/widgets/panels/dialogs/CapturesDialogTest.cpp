@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTableWidget>
 #include <QTest>
+#include <limits>
 #include <tuple>
 
 #include "widgets/panels/sessions/CapturesDialog.h"
@@ -50,6 +51,13 @@ TEST_F(CapturesDialogTest, SaysStepsLevelAndRoomOfEach) {
     EXPECT_TRUE(dialog.sentence().contains("000 before them are not listed")) << dialog.sentence().toStdString();
     dialog.setView({8, {}, 0, "of another session"});
     EXPECT_EQ(dialog.table()->rowCount(), 2) << "an answer that comes late is nobody's";
+}
+
+// What is stored may say anything.
+TEST_F(CapturesDialogTest, StepsBeyondTheLargestNumberDoNotTurnNegative) {
+    dialog.setView({7, {{1, std::numeric_limits<std::int64_t>::max(), 5, 10, 10, 100}}, 0, {}});
+    ASSERT_EQ(dialog.table()->rowCount(), 1);
+    EXPECT_FALSE(cell(0, 1).contains('-')) << cell(0, 1).toStdString();
 }
 
 TEST_F(CapturesDialogTest, AsksOnceBeforeOneIsRemoved) {

@@ -198,5 +198,13 @@ TEST_F(FilesDialogTest, EscapeChoosesNothing) {
     EXPECT_TRUE(chosen.isEmpty());
 }
 
+// A name is a stranger's: it is said letter by letter.
+TEST_F(FilesDialogTest, ANameWithMarkupIsReadAsItIs) {
+    open({.title = "Text to train on"});
+    dialog->setView(newest, {.folder = "/home/me", .entries = {{"a&b <b>.txt", false, 1500}}});
+    EXPECT_EQ(dialog->list()->model()->index(0, 0).data(Qt::ToolTipRole).toString(), "<p>a&amp;b &lt;b&gt;.txt</p>");
+    EXPECT_EQ(cell(0, 0), "a&b <b>.txt");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -1,118 +1,17 @@
-// Stored sessions laid over each other in the window: two, twenty, one too many; some that cannot be read; a run that goes on behind them.
+// Stored sessions laid over each other in the window: two, twenty, one too many; in groups, sorted, read under the cursor, in every size.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <QComboBox>
 #include <QFile>
 #include <QHeaderView>
-#include <QLabel>
 #include <QListView>
 #include <QMenu>
 #include <QSignalSpy>
 
-#include "WindowFixture.h"
-#include "core/analysis/overlay/RunsOverlay.h"
-#include "core/events/Event.h"
-#include "sessions/record/Recorder.h"
-#include "widgets/charts/LivePage.h"
-#include "widgets/panels/overlay/OverlayPane.h"
-#include "widgets/panels/overlay/RunsTable.h"
-#include "widgets/panels/run/NoticeBar.h"
-#include "widgets/panels/run/TransportBar.h"
-#include "widgets/panels/sessions/SessionsModel.h"
-#include "widgets/panels/sessions/SessionsPage.h"
-#include "widgets/panels/sessions/SessionsPanel.h"
-#include "widgets/style/SeriesColours.h"
-#include "widgets/style/Theme.h"
+#include "tests/widgets/gui/overlay/OverlayFixture.h"
 
 namespace stepscope {
 namespace {
-
-class WindowOverlayTest : public WindowTest {
-protected:
-    std::int64_t store(std::int64_t steps, std::int64_t layers = 4, std::int64_t seed = 1, const std::string& name = "stored") {
-        SessionInfo info;
-        info.name = name;
-        info.startedUnixMs = 1'700'000'000'000 + 1000 * seed;
-        info.config = presetConfig("tiny-cpu").value();
-        info.config->steps = steps;
-        info.config->layers = layers;
-        info.config->seed = seed;
-        info.machine->cpu = "Test CPU";
-        info.machine->cores = 2;
-        Recorder::Options where;
-        where.path = options.database.toStdString();
-        auto recorder = Recorder::open(where, info);
-        EXPECT_TRUE(recorder.ok());
-        const auto number = static_cast<double>(layers);
-        for (std::int64_t step = 1; step <= steps; ++step) {
-            const auto at = static_cast<double>(step);
-            StepDone done;
-            done.step = step;
-            done.at = TimeNs{step * 1'000'000 * layers};
-            done.duration = TimeNs{static_cast<std::int64_t>(1e6 * number * (1 + 0.1 * std::sin(at * 1.7 + static_cast<double>(seed))))};
-            done.loss = 1.2 + 0.1 * number + 4 * std::exp(-at / 120) + 0.08 * std::sin(at * 12.9 + 5 * static_cast<double>(seed));
-            done.learningRate = 1e-3 * std::min(1.0, at / 50);
-            done.gradientNorm = 0.6 + 3 * std::exp(-at / 60) + 0.1 * std::abs(std::sin(at * 7));
-            done.tokens = 1536;
-            done.residentBytes = 300'000'000 + 40'000'000 * layers;
-            (*recorder)->publish(done);
-            if (step == steps / 2 && layers == 6)
-                (*recorder)->publish(SwitchApplied{step, done.at, "amp", std::string("off"), std::string("bf16"), ""});
-            if (step % 20 == 0) {
-                DeviceSample sample;
-                sample.at = done.at;
-                sample.cpuPct = 80 + number + std::sin(at);
-                sample.othersPct = 1;
-                (*recorder)->publish(sample);
-            }
-        }
-        if (steps > 0) (*recorder)->publish(StateChanged{{(steps + 1) * 1'000'000 * layers}, steps, RunState::Finished, ""});
-        EXPECT_TRUE((*recorder)->finish().ok());
-        return (*recorder)->session();
-    }
-    void change(const char* sql) {
-        sqlite3* database = nullptr;
-        ASSERT_EQ(sqlite3_open(options.database.toUtf8().constData(), &database), SQLITE_OK);
-        EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
-        sqlite3_close(database);
-    }
-    LivePage& page() { return window().livePage(); }
-    RunsOverlay* overlay() { return page().overlay(); }
-    RunsTable& table() { return page().overlayPane().table(); }
-    void layOver(const std::vector<std::int64_t>& sessions) { Q_EMIT window().sessions().overlayRequested(sessions); }
-    bool listed(int many) {
-        return QTest::qWaitFor([&] { return window().sessions().model().rowCount() == many; }, 10'000);
-    }
-    bool allRead() {
-        return QTest::qWaitFor([&] { return overlay() != nullptr && !place->overlay().reading(); }, 20'000) && drawn();
-    }
-    bool drawn() {
-        return QTest::qWaitFor(
-            [&] {
-                for (std::size_t i = 0; i < LivePage::kCharts; ++i)
-                    if (!page().chart(i).visibleRegion().isEmpty() && (page().chart(i).stale() || !page().chart(i).isDrawnFor(page().range().view())))
-                        return false;
-                return true;
-            },
-            20'000);
-    }
-    QString notice() { return window().notice().sentence(); }
-    // Of a thin line, some pixels have nearly its very colour.
-    bool hasColour(std::size_t chart, std::size_t colour) {
-        const QImage image = page().chart(chart).grab().toImage();
-        const QRectF plot = page().chart(chart).plot();
-        const QColor wanted = overlayColour(colour, isDark(page().palette()));
-        const int tolerance = overlay()->lines().size() > 7 ? 130 : 40;  // many lines are one pixel wide
-        for (int y = static_cast<int>(plot.top()); y < static_cast<int>(plot.bottom()); ++y)
-            for (int x = static_cast<int>(plot.left()); x < static_cast<int>(plot.right()); ++x) {
-                const QColor at = image.pixelColor(x, y);
-                if (std::abs(at.red() - wanted.red()) + std::abs(at.green() - wanted.green()) + std::abs(at.blue() - wanted.blue()) < tolerance)
-                    return true;
-            }
-        return false;
-    }
-};
 
 TEST_F(WindowOverlayTest, LaysTwoSessionsOverEachOtherAndSaysHowFarTheyCanBeCompared) {
     const auto a = store(300, 4), b = store(400, 6);
@@ -361,95 +260,6 @@ TEST_F(WindowOverlayTest, ReadsTheValueOfEachLineUnderTheCursorAndMarksOnlyTheFl
     EXPECT_TRUE(overlay()->marks().empty());
     table().selectRow(1);
     EXPECT_EQ(overlay()->marks().size(), 1U);
-}
-
-TEST_F(WindowOverlayTest, ShowsTheRestWhereSomeAreMissingEmptyOrHostile) {
-    store(200, 4);
-    store(0, 4);
-    store(200, 6);
-    store(200, 5);
-    change("UPDATE steps SET step = 9223372036854775807 WHERE session = 4 AND step = 50");
-    open();
-    layOver({1, 2, 3, 4, 99});
-    ASSERT_TRUE(allRead());
-    EXPECT_EQ(overlay()->read(), 2U);
-    EXPECT_EQ(overlay()->slots().size(), 2U);
-    EXPECT_FALSE(notice().isEmpty());
-    EXPECT_EQ(page().overlayPane().title(), "2 sessions laid over each other");
-    EXPECT_TRUE(hasColour(0, 0) && hasColour(0, 2));
-    layOver({2, 99});
-    ASSERT_TRUE(QTest::qWaitFor([&] { return overlay() == nullptr; }, 10'000)) << "nothing is left of it";
-    EXPECT_TRUE(page().chart(0).content().help().contains("Diamonds"));
-}
-
-TEST_F(WindowOverlayTest, TakesASessionOutThatIsDeletedMeanwhile) {
-    for (int i = 0; i < 3; ++i) store(150, 4 + i);
-    open();
-    ASSERT_TRUE(listed(3));
-    layOver({1, 2, 3});
-    ASSERT_TRUE(allRead());
-    Q_EMIT window().sessions().deleteRequested(2, "stored");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return overlay() != nullptr && overlay()->slots().size() == 2; }, 10'000));
-    EXPECT_TRUE(notice().contains("Session 2 was deleted")) << notice().toStdString();
-    ASSERT_TRUE(drawn());
-    EXPECT_EQ(overlay()->lineOf(3)->colour, 2U);
-    EXPECT_EQ(table().rowCount(), 2);
-}
-
-TEST_F(WindowOverlayTest, LeavesARunThatGoesOnAlone) {
-    store(150, 4);
-    store(150, 6);
-    open();
-    press("Run");
-    ASSERT_TRUE(reaches(20));
-    layOver({1, 2});
-    ASSERT_TRUE(allRead());
-    const auto before = live().rows();
-    EXPECT_EQ(place->runs().phase(), RunController::Phase::Live);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return live().rows() > before + 50; }, 10'000));
-    EXPECT_NE(overlay(), nullptr) << "what the run publishes does not take it away";
-    EXPECT_NEAR(page().range().scale().high, 150, 10);
-    Q_EMIT page().overlayPane().closeRequested();
-    EXPECT_EQ(overlay(), nullptr);
-    EXPECT_EQ(place->runs().phase(), RunController::Phase::Live);
-    ASSERT_TRUE(drawn());
-    EXPECT_EQ(page().chart(0).history(), &live());
-}
-
-TEST_F(WindowOverlayTest, GivesWayToAReplayAndToANewRun) {
-    store(150, 4);
-    store(150, 6);
-    open();
-    ASSERT_TRUE(listed(2));
-    layOver({1, 2});
-    ASSERT_TRUE(allRead());
-    Q_EMIT table().replayRequested(2);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying(); }, 5'000));
-    EXPECT_EQ(overlay(), nullptr);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replay().history()->rows() == 150; }, 5'000));
-    layOver({1, 2});
-    EXPECT_FALSE(place->stage().replaying());
-    EXPECT_FALSE(window().transport().isVisible());
-    ASSERT_TRUE(allRead());
-    press("Run");
-    ASSERT_TRUE(becomes(RunState::Running));
-    EXPECT_EQ(overlay(), nullptr);
-}
-
-TEST_F(WindowOverlayTest, IsClosedWhileItIsStillBeingRead) {
-    for (int i = 0; i < 4; ++i) store(20'000, 4, i);
-    open();
-    for (int round = 0; round < 5; ++round) {
-        layOver({1, 2, 3, 4});
-        if (round % 2 == 0) QTest::qWait(5 * round);
-        Q_EMIT page().overlayPane().closeRequested();
-        EXPECT_EQ(overlay(), nullptr);
-    }
-    layOver({1, 2, 3, 4});
-    ASSERT_TRUE(allRead());
-    EXPECT_EQ(overlay()->read(), 4U);
-    layOver({1, 2});
-    place.reset();  // the window goes while they are read
 }
 
 TEST_F(WindowOverlayTest, CanBeLookedAtInEverySizeLightAndDark) {

@@ -1,4 +1,4 @@
-// An experiment on the page Compare: what is said while it goes on and at its end, its dots, its table, one that was cut off.
+// An experiment on the page Compare: what is said while it goes on and at its end, its table, one that was cut off. Its pairs: ComparePairsTest.
 #include <gtest/gtest.h>
 
 #include <QLabel>
@@ -6,74 +6,20 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
-#include <cmath>
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
+#include "tests/widgets/panels/compare/CompareResultFixture.h"
 #include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/compare/CompareFacts.h"
-#include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/compare/MemoryBars.h"
-#include "widgets/panels/compare/PairReplay.h"
-#include "widgets/panels/run/ScrubBar.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
-
-class CompareResultTest : public testing::Test {
-protected:
-    CompareResultTest() {
-        result.resize(660, 560);
-        result.show();
-    }
-    void begin(double delta = 0.01) { history->add(ExperimentBegan{.seed = 3, .budgetSeconds = 60, .delta = delta, .comparison = ""}); }
-    void pair(int number, double ratio, bool left = false, double low = 0, double high = std::numeric_limits<double>::infinity()) {
-        for (const Arm arm : {Arm::A, Arm::B}) {
-            BlockDone block{.step = number, .pair = number, .arm = arm};
-            block.steps = 10;
-            block.tokens = 1000;
-            block.duration = TimeNs::fromSeconds(arm == Arm::A ? 0.5 * ratio : 0.5);
-            block.median = TimeNs::fromSeconds(0.05);
-            block.slowest = TimeNs::fromSeconds(0.07);
-            block.pageFaults = 20;
-            block.peakBytes = 5e7;
-            block.operations = 253;
-            history->add(block);
-        }
-        ExperimentJudged judged{
-            .pair = number, .difference = std::log(ratio), .discarded = left, .ratio = ratio, .low = low, .high = high, .pairs = number + 1};
-        judged.rebuild = number / 3;
-        history->add(judged);
-    }
-    void show(CompareView::Stage stage, bool live = false) {
-        CompareView view;
-        view.stage = stage;
-        view.live = live;
-        view.title = "amp=off beside amp=bf16";
-        view.settingsA = "amp=off";
-        view.settingsB = "amp=bf16";
-        view.history = history;
-        view.elapsed = 12;
-        view.canUse = true;
-        result.setView(view);
-    }
-    QPushButton* button(const QString& text) const {
-        for (auto* found : result.findChildren<QPushButton*>())
-            if (found->text() == text) return found;
-        return nullptr;
-    }
-    QString method() const {
-        for (const auto* label : result.findChildren<QLabel*>())
-            if (label->accessibleName() == "Method") return label->text();
-        return "there is none";
-    }
-    std::shared_ptr<ExperimentHistory> history = std::make_shared<ExperimentHistory>();
-    CompareResult result;
-};
 
 TEST_F(CompareResultTest, SaysThePhaseAndTheTimeAgainstTheBudget) {
     show(CompareView::Stage::Data, true);
@@ -320,38 +266,6 @@ TEST_F(CompareResultTest, ASideHasItsColourInTheLineThatSaysWhatItIs) {
     EXPECT_EQ(sides->inkAt(0), sides->palette().color(QPalette::WindowText)) << "both are the same settings";
 }
 
-// Letters as large as these have a middle that nothing softens.
-TEST(ElidedLabel, DrawsEachPartInItsColourOnOneLineAndOnTwo) {
-    for (const int lines : {1, 2}) {
-        ElidedLabel label(Tone::Muted, lines);
-        QFont large = label.font();
-        large.setPixelSize(48);
-        large.setBold(true);
-        label.setFont(large);
-        label.setText("HHHH HHHH HHHH");
-        label.setTints({{0, 4, SeriesRole::A}, {5, 4, SeriesRole::B}});
-        label.resize(lines == 1 ? label.sizeHint().width() + 20 : label.fontMetrics().horizontalAdvance("HHHH HHHH") + 10, label.sizeHint().height());
-        const QImage drawn = label.grab().toImage();
-        const bool dark = isDark(label.palette());
-        const auto boxOf = [&](const QColor& ink) {  // of what is drawn in it
-            QRect box;
-            for (int y = 0; y < drawn.height(); ++y)
-                for (int x = 0; x < drawn.width(); ++x)
-                    if (drawn.pixelColor(x, y).rgb() == ink.rgb()) box |= QRect(x, y, 1, 1);
-            return box;
-        };
-        const QRect a = boxOf(seriesColour(SeriesRole::A, dark)), b = boxOf(seriesColour(SeriesRole::B, dark)),
-                    rest = boxOf(label.palette().color(QPalette::WindowText));
-        ASSERT_FALSE(a.isEmpty() || b.isEmpty() || rest.isEmpty()) << lines;
-        EXPECT_LT(a.right(), b.left()) << lines << ": side by side";
-        if (lines == 1) {
-            EXPECT_LT(b.right(), rest.left());
-        } else {
-            EXPECT_LT(b.bottom(), rest.top()) << "what did not fit stands below, in the label's tone";
-        }
-    }
-}
-
 TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {
     show(CompareView::Stage::Data, true);
     QCoreApplication::processEvents();
@@ -371,100 +285,6 @@ TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {
     QCoreApplication::processEvents();
     EXPECT_EQ(button("Stop")->mapTo(&result, QPoint()), stop);
     EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
-}
-
-TEST_F(CompareResultTest, OneThatIsOverIsGoneThroughPairByPairAndNothingMoves) {
-    begin();
-    for (int i = 0; i < 9; ++i) pair(i, 1.2 + 0.01 * i, i == 3, 1.1, 1.3);
-    show(CompareView::Stage::Pairs, true);
-    EXPECT_FALSE(result.replay()->isVisible()) << "it goes on";
-    QCoreApplication::processEvents();
-    const QPoint chart = result.chart()->mapTo(&result, QPoint());
-    history->add(ExperimentJudged{.over = true, .outcome = "faster", .ratio = 1.24, .low = 1.1, .high = 1.3, .floor = 1.01, .pairs = 8, .left = 1});
-    show(CompareView::Stage::Over);
-    QCoreApplication::processEvents();
-    ASSERT_TRUE(result.replay()->isVisible());
-    EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
-    const QString verdict = result.verdict(), basis = result.basis();
-    EXPECT_TRUE(result.replay()->place().startsWith("pair 9 of 9")) << result.replay()->place().toStdString();
-    ScrubBar* bar = result.replay()->bar();
-    const QRect place = bar->geometry();
-    for (const auto* label : result.replay()->findChildren<QLabel*>()) {
-        EXPECT_TRUE(label->isVisible());
-        EXPECT_GE(label->width(), label->fontMetrics().horizontalAdvance(label->text())) << "all of it is read";
-        EXPECT_TRUE(result.replay()->rect().contains(label->geometry())) << label->x() << " " << label->width() << " of " << result.replay()->width();
-    }
-    for (int i = 0; i < 5; ++i) QTest::keyClick(bar, Qt::Key_Left);
-    EXPECT_TRUE(result.replay()->place().startsWith("pair 4 of 9")) << result.replay()->place().toStdString();
-    EXPECT_TRUE(result.verdict().startsWith("After pair 4: ")) << result.verdict().toStdString();
-    EXPECT_EQ(result.chart()->pairs().size(), 4u);
-    EXPECT_TRUE(result.chart()->pairs().back().left);
-    EXPECT_TRUE(result.basis().contains("1.230 [1.100, 1.300]")) << result.basis().toStdString();
-    EXPECT_EQ(result.facts()->cell("mean step", 0), "60.5\u202Fms") << "of the three pairs that count by then";
-    QCoreApplication::processEvents();
-    EXPECT_EQ(bar->geometry(), place);
-    EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
-    show(CompareView::Stage::Over);  // the same again, as when its memory was looked up
-    EXPECT_TRUE(result.verdict().startsWith("After pair 4: ")) << result.verdict().toStdString();
-    QTest::keyClick(bar, Qt::Key_Home);
-    EXPECT_EQ(result.verdict(), "Before the first pair");
-    EXPECT_TRUE(result.chart()->pairs().empty());
-    EXPECT_EQ(result.basis(), "");
-    QTest::keyClick(bar, Qt::Key_End);
-    EXPECT_EQ(result.verdict(), verdict);
-    EXPECT_EQ(result.basis(), basis);
-    EXPECT_EQ(result.chart()->pairs().size(), 9u);
-    QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(bar->width() * 5 / 9 + 6, bar->height() / 2));
-    EXPECT_EQ(result.chart()->pairs().size(), 5u) << "the nearest pair, not between two";
-    history = std::make_shared<ExperimentHistory>(*history);
-    show(CompareView::Stage::Over);
-    EXPECT_EQ(result.verdict(), verdict) << "another one is shown at its end";
-}
-
-TEST_F(CompareResultTest, OfFewerThanTwoPairsThereIsNothingToGoThrough) {
-    begin();
-    pair(0, 1.2);
-    show(CompareView::Stage::CutOff);
-    EXPECT_FALSE(result.replay()->isVisible());
-    EXPECT_EQ(result.chart()->pairs().size(), 1u);
-}
-
-TEST_F(CompareResultTest, OneIsInViewAndAsFarUpAsDownUnlessAllPairsLieFarFromIt) {
-    RatioChart chart;
-    chart.resize(400, 240);
-    chart.setPairs({{.ratio = 1.03}, {.ratio = 0.99, .number = 1}}, 0.01);
-    EXPECT_NEAR(chart.scale().high * chart.scale().low, 1, 1e-9);
-    EXPECT_GT(chart.scale().high, 1.03);
-    chart.setPairs({{.ratio = 3.3}, {.ratio = 3.4, .number = 1}}, 0.01);
-    EXPECT_LT(chart.scale().low, 1);
-    EXPECT_GT(chart.scale().low, 0.7);
-    const double before = chart.scale().high;
-    chart.setPairs({{.ratio = 3.3}, {.ratio = 3.4, .number = 1}, {.ratio = 40, .left = true, .number = 2}}, 0.01);
-    EXPECT_EQ(chart.scale().high, before) << "what is left out squeezes nothing";
-    // Twice as fast and half as fast are equally far from 1.
-    chart.setPairs({{.ratio = 2}, {.ratio = 0.5, .number = 1}, {.ratio = 1, .number = 2}}, 0.01);
-    EXPECT_NEAR(chart.placeOf(2).y() - chart.placeOf(0).y(), chart.placeOf(1).y() - chart.placeOf(2).y(), 0.01);
-}
-
-TEST_F(CompareResultTest, AllPairsAreReadByKeysAndALeftOutOneSaysSo) {
-    RatioChart chart;
-    chart.resize(400, 240);
-    chart.show();
-    chart.setPairs({{.ratio = 1.031}, {.ratio = 0.9, .left = true, .number = 1}}, 0.01);
-    EXPECT_EQ(chart.readOut(0), "pair 1: B 3.10 % faster");
-    EXPECT_TRUE(chart.readOut(1).startsWith("pair 2: A 11.1 % faster, left out")) << chart.readOut(1).toStdString();
-    QTest::keyClick(&chart, Qt::Key_End);
-    EXPECT_EQ(chart.accessibleDescription(), chart.readOut(1));
-    QTest::keyClick(&chart, Qt::Key_Left);
-    EXPECT_EQ(chart.accessibleDescription(), chart.readOut(0));
-}
-
-TEST_F(CompareResultTest, NumbersThatAreNoneAreNotDrawn) {
-    RatioChart chart;
-    chart.resize(400, 240);
-    chart.setPairs({{.ratio = kUnknown}, {.ratio = std::numeric_limits<double>::infinity(), .number = 1}, {.ratio = 0, .number = 2}}, 0.01);
-    EXPECT_FALSE(chart.grab().isNull());
-    EXPECT_TRUE(std::isfinite(chart.scale().high));
 }
 
 TEST_F(CompareResultTest, AVerdictIsShownWhileReasonsAreStillLookedForWithinTheBudget) {
