@@ -7,10 +7,12 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <variant>
 #include <vector>
 
-#include "core/events/Event.h"
+#include "core/events/CaptureDone.h"
+#include "core/events/Experiment.h"
+#include "core/events/RunEvents.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
 
@@ -24,7 +26,6 @@ struct Table;  // the name of the table of one kind of event
 using StoredEvents =
     std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved, TextGenerated, Preparing,
                RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged, StudyBegan, StudyRow>;
-static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<AnyEvent>);
 
 // Of the phases up to the optimizer; waiting came later and has its column behind all others.
 constexpr std::array<const char*, kPhases - 1> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};

@@ -18,6 +18,7 @@
 #include "app/workbench/diagnose/TimedSteps.h"
 #include "app/workbench/experiments/StudyRequests.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 namespace {

@@ -18,6 +18,7 @@
 #include "app/workbench/workers/NotBegun.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/events/Event.h"
 #include "core/events/ProfileSchedule.h"
 #include "core/workers/WorkerPlace.h"
 

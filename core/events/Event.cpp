@@ -1,8 +1,7 @@
 // The words of the enumerations, as stored and as shown.
-#include "core/events/Event.h"
-
 #include "core/base/Check.h"
 #include "core/base/StepPlace.h"
+#include "core/events/RunEvents.h"
 #include "core/events/SwitchCatalogue.h"
 
 namespace stepscope {

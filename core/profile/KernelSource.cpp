@@ -15,7 +15,6 @@
 
 #include "core/base/Format.h"
 #include "core/base/SteadyNow.h"
-#include "core/events/Event.h"
 #include "core/profile/DeviceFacts.h"
 #include "core/profile/DeviceMeter.h"
 #include "core/profile/OperationNames.h"

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "core/events/Event.h"
 #include "sessions/file/MaskedCrc.h"
 #include "sessions/importers/ByteSource.h"
 #include "sessions/importers/ProtoFields.h"

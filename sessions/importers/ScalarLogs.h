@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "core/base/Result.h"
-#include "core/events/Event.h"
 #include "sessions/importers/TraceBuilder.h"
+
+namespace stepscope {
+struct Event;
+}
 
 namespace stepscope::importing {
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "core/events/Event.h"
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
 #include "sessions/Plausible.h"

@@ -1,11 +1,14 @@
 #include "sessions/record/EventWriter.h"
 
+#include "core/events/Event.h"
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
 #include "sessions/SessionRow.h"
 
 namespace stepscope {
 namespace {
+
+static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<AnyEvent>);  // all but SessionStarted
 
 template <class E>
 std::string insertSql(const char* table, const std::string& key, int keys) {

@@ -21,7 +21,7 @@ namespace stepscope::importing {
 namespace {
 
 constexpr std::size_t kApplicationIdAt = 68;  // in the header of a SQLite file, most significant byte first
-constexpr std::int64_t kEventsAtOnce = 10'000;
+constexpr std::int64_t kEventsBroughtAtOnce = 10'000;
 constexpr std::size_t kMostLanesOfAnother = 20'000;
 constexpr std::size_t kToldApart = 3;  // sessions that were left out, each with its reason
 
@@ -127,7 +127,7 @@ void SessionsCopy::renumber(StudyRow& row) const {
 
 Status SessionsCopy::events(std::int64_t session, std::int64_t count, ImportStore& store) {
     for (std::int64_t from = 1;;) {  // the first says that the session began, as its row does
-        auto page = m_reader->events(session, from, kEventsAtOnce);
+        auto page = m_reader->events(session, from, kEventsBroughtAtOnce);
         if (!page) return page.error();
         if (page->empty()) return {};
         from += std::ssize(*page);

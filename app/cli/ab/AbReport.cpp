@@ -11,7 +11,6 @@
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
-#include "core/events/Event.h"
 
 namespace stepscope::cli {
 namespace {

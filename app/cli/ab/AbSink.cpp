@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/JudgedSentence.h"
+#include "core/events/Event.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 

@@ -9,6 +9,7 @@
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/captures/CaptureSentence.h"
 #include "core/base/Format.h"
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 

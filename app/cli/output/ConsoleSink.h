@@ -12,7 +12,8 @@
 #include "app/cli/output/ProgressBar.h"
 #include "app/cli/output/StepLines.h"
 #include "app/cli/output/StepLog.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope::cli {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/output/Output.h"
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 

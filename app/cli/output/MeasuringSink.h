@@ -6,7 +6,8 @@
 #include <set>
 #include <string>
 
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope::cli {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/events/Event.h"
+
 namespace stepscope::cli {
 
 void StudySink::take(const Event& event) {

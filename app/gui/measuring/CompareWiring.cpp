@@ -13,6 +13,7 @@
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/experiments/ExperimentReports.h"
+#include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareForm.h"

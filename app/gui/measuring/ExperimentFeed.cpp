@@ -13,6 +13,8 @@ ExperimentFeed::ExperimentFeed(QObject* parent) : QObject(parent), m_history(std
     connect(&m_timer, &QTimer::timeout, this, &ExperimentFeed::tick);
 }
 
+ExperimentFeed::~ExperimentFeed() = default;
+
 void ExperimentFeed::publish(Event event) {
     m_channel.push(std::move(event));
 }

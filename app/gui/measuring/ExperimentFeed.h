@@ -8,7 +8,7 @@
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/base/Channel.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
 
 namespace stepscope {
 
@@ -18,6 +18,7 @@ public:
     static constexpr int kTickMs = 1000;
 
     explicit ExperimentFeed(QObject* parent = nullptr);
+    ~ExperimentFeed() override;
 
     void publish(Event event) override;
     void publishChunk(ChunkPtr chunk) override;

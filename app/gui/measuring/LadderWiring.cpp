@@ -17,6 +17,8 @@
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/workbench/experiments/ExperimentReports.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareTypes.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"

@@ -9,6 +9,7 @@
 #include "app/gui/wiring/RunWiring.h"
 #include "core/analysis/PairedVerdict.h"
 #include "core/analysis/flips/FlipContext.h"
+#include "core/events/Event.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 
 namespace stepscope {

@@ -9,6 +9,8 @@ StudyFeed::StudyFeed(QObject* parent) : QObject(parent), m_history(std::make_sha
     connect(&m_timer, &QTimer::timeout, this, &StudyFeed::tick);
 }
 
+StudyFeed::~StudyFeed() = default;
+
 void StudyFeed::publish(Event event) {
     m_channel.push(std::move(event));
 }

@@ -8,7 +8,7 @@
 
 #include "core/analysis/StudyHistory.h"
 #include "core/base/Channel.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
 
 namespace stepscope {
 
@@ -18,6 +18,7 @@ public:
     static constexpr int kTickMs = 1000;
 
     explicit StudyFeed(QObject* parent = nullptr);
+    ~StudyFeed() override;
 
     void publish(Event event) override;
     void begin();  // another study: forgets the former one

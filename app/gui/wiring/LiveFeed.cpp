@@ -3,6 +3,7 @@
 #include <QElapsedTimer>
 
 #include "app/gui/wiring/LogSentences.h"
+#include "core/events/Event.h"
 #include "widgets/panels/LogModel.h"
 
 namespace stepscope {

@@ -10,7 +10,9 @@
 
 #include "core/analysis/RunHistory.h"
 #include "core/base/Channel.h"
-#include "core/events/Event.h"
+#include "core/events/CaptureDone.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 #include "sessions/Replayer.h"
 
 namespace stepscope {

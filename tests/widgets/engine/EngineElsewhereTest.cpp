@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "app/workbench/engine/detached/EngineFolder.h"
+#include "core/events/Event.h"
 #include "sessions/wire/Hello.h"
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/compare/ComparePage.h"

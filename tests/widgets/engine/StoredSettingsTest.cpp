@@ -2,6 +2,7 @@
 // that is in progress, or the next one, is none the worse.
 #include "app/gui/process/Application.h"
 #include "app/gui/process/BackThread.h"
+#include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/run/NoticeBar.h"

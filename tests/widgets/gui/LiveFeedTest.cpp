@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/gui/wiring/LiveFeed.h"
+#include "core/events/Event.h"
 #include "widgets/panels/LogModel.h"
 
 namespace stepscope {

@@ -7,6 +7,7 @@
 
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/ReplayController.h"
+#include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "sessions/record/Recorder.h"
 

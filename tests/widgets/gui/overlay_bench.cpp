@@ -16,6 +16,7 @@
 #include "app/gui/Workplace.h"
 #include "core/analysis/Statistics.h"
 #include "core/analysis/overlay/RunsOverlay.h"
+#include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/RedrawBudget.h"

@@ -6,6 +6,7 @@
 
 #include "core/base/Format.h"
 #include "core/events/Event.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
 namespace {
