@@ -424,6 +424,8 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     if (m_restart) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, sentenceOf(*m_restart)});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
+    if (const std::string same = corpus.sameTextWords(); !same.empty())
+        m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, same});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
     if (m_workers) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_workers->description(m_plan, setup.origin.threads)});
     // What several workers take together says nothing of one that trains alone.

@@ -289,6 +289,12 @@ Status appendValidation(const CorpusRequest& request, const Progress& progress, 
 
 }  // namespace
 
+std::string Corpus::sameTextWords() const {
+    if (identity.empty() || identity != validationIdentity) return {};
+    return "The validation text is the text that is trained on, so its loss says nothing of text that is new; give another text, or set "
+           "validation=split.";
+}
+
 bool isReadyTokens(const std::string& data) {
     std::error_code ignored;
     if (std::filesystem::is_directory(data, ignored)) return isFolderOfShards(data);

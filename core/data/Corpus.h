@@ -49,6 +49,8 @@ struct Corpus {
     FreeMemory freeMemory = [] { return kUnbounded; };  // asked before the tokens are copied to RAM
 
     std::int64_t validationTokens() const { return tokens->size() - trainTokens; }
+    // A sentence where the file of its own that validates is what is trained on, else empty.
+    std::string sameTextWords() const;
 };
 
 struct CorpusRequest {

@@ -118,6 +118,14 @@ std::vector<ConfigKey> allKeys() {
     };
 }
 
+// ", or epoch, or never"
+std::string orWords(const std::vector<std::string>& words) {
+    std::string all;
+    for (const auto& word : words)
+        if (!word.empty()) all += ", or " + word;
+    return all;
+}
+
 Error refused(const std::string& key, const std::string& text, const std::string& allowed) {
     return makeError(ErrorCode::BadInput, fmt::format("{} cannot be \"{}\"; it takes {}.", key, text, allowed));
 }
@@ -137,17 +145,18 @@ Result<Value> parseValue(const ValueRange& range, const std::string& key, const 
     const char* end = text.data() + text.size();
     if (const auto* whole = std::get_if<IntegerRange>(&range)) {
         if (!whole->word.empty() && text == whole->word) return Value{text};
+        if (!whole->zero.empty() && text == whole->zero) return Value{std::int64_t{0}};
         std::int64_t parsed = 0;
         const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
         if (problem == std::errc{} && stop == end && parsed >= whole->least && parsed <= whole->most) return Value{parsed};
-        return refused(key, text,
-                       fmt::format("a whole number from {} to {}{}", whole->least, whole->most, whole->word.empty() ? "" : ", or " + whole->word));
+        return refused(key, text, fmt::format("a whole number from {} to {}{}", whole->least, whole->most, orWords({whole->word, whole->zero})));
     }
     const auto& real = std::get<RealRange>(range);
+    if (!real.zero.empty() && text == real.zero) return Value{0.0};
     double parsed = 0;
     const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
     if (problem == std::errc{} && stop == end && std::isfinite(parsed) && parsed >= real.least && parsed <= real.most) return Value{parsed};
-    return refused(key, text, fmt::format("a number from {} to {}", real.least, real.most));
+    return refused(key, text, fmt::format("a number from {} to {}{}", real.least, real.most, orWords({real.zero})));
 }
 
 Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::string& key, const std::string& text) {

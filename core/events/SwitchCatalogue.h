@@ -20,9 +20,11 @@ struct Choices {
 struct IntegerRange {
     std::int64_t least = 0, most = 0;
     std::string word = {};  // what may stand in place of a number; empty = nothing
+    std::string zero = {};  // another word for 0, "off"; empty = none
 };
 struct RealRange {
     double least = 0, most = 0;
+    std::string zero = {};
 };
 using ValueRange = std::variant<Choices, IntegerRange, RealRange>;
 

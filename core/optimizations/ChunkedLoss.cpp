@@ -18,7 +18,7 @@ Switch chunkedLossSwitch() {
                 "here.",
             .cost = "Smaller matrix products, which use the hardware less well, and one more buffer for the gradient of the head.",
             .reported = "large vocabularies",
-            .values = IntegerRange{0, 1'000'000'000},
+            .values = IntegerRange{0, 1'000'000'000, {}, "off"},
             .byDefault = std::int64_t{0},
             .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> SwitchNote {
                 const RunPlan& plan = draft.plan;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,33 @@ Status saidFacts(SessionReader& reader, std::int64_t session, const std::vector<
     return {};
 }
 
+// A GPU as a report of Nsight Systems describes it, in the words of Kineto: readers look peaks up by its name, and what fills it by its sizes.
+nlohmann::ordered_json inKinetosWords(const nlohmann::ordered_json& gpu) {
+    constexpr std::array<std::pair<const char*, const char*>, 13> words{{{"id", "id"},
+                                                                         {"name", "name"},
+                                                                         {"totalGlobalMem", "totalMemory"},
+                                                                         {"computeMajor", "computeMajor"},
+                                                                         {"computeMinor", "computeMinor"},
+                                                                         {"maxThreadsPerBlock", "maxThreadsPerBlock"},
+                                                                         {"regsPerBlock", "maxRegistersPerBlock"},
+                                                                         {"warpSize", "threadsPerWarp"},
+                                                                         {"sharedMemPerBlock", "maxShmemPerBlock"},
+                                                                         {"numSms", "smCount"},
+                                                                         {"regsPerMultiprocessor", "maxRegistersPerSm"},
+                                                                         {"sharedMemPerBlockOptin", "maxShmemPerBlockOptin"},
+                                                                         {"sharedMemPerMultiprocessor", "maxShmemPerSm"}}};
+    constexpr std::uint64_t kMostWarps = 1024;
+    auto made = nlohmann::ordered_json::object();
+    for (const auto& [ours, theirs] : words)
+        if (const auto found = gpu.find(theirs); found != gpu.end() && (found->is_number() || found->is_string())) made[ours] = *found;
+    const auto warps = gpu.find("maxWarpsPerSm"), warp = gpu.find("threadsPerWarp");
+    const auto few = [&](const auto& found) {
+        return found != gpu.end() && found->is_number_unsigned() && found->template get<std::uint64_t>() <= kMostWarps;
+    };
+    if (few(warps) && few(warp)) made["maxThreadsPerMultiprocessor"] = warps->get<std::uint64_t>() * warp->get<std::uint64_t>();
+    return made;
+}
+
 Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, const SessionInfo& info, const std::vector<ChunkLane>& lanes,
                            const std::vector<SliceThread>& threads, const OneRank& rank) {
     TraceFacts found{.originNs = baseTime(info.startedUnixMs), .workers = ownWorkers(info, threads, rank)};
@@ -138,7 +166,14 @@ Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, const Se
         found.originNs = facts["origin_ns"].get<std::int64_t>();
     if (!facts.contains("facts") || !facts["facts"].is_object()) return found;
     const auto& file = facts["facts"];
-    if (file.contains("deviceProperties") && file["deviceProperties"].is_array()) found.devices = spaced(file["deviceProperties"]);
+    if (file.contains("deviceProperties") && file["deviceProperties"].is_array()) {
+        found.devices = spaced(file["deviceProperties"]);
+    } else if (file.contains("gpus") && file["gpus"].is_array()) {
+        auto devices = nlohmann::ordered_json::array();
+        for (const auto& gpu : file["gpus"])
+            if (gpu.is_object()) devices.push_back(inKinetosWords(gpu));
+        found.devices = spaced(devices);
+    }
     if (file.contains("distributedInfo") && file["distributedInfo"].is_object()) {
         auto workers = file["distributedInfo"];
         if (rank) workers["rank"] = *rank;  // here it may have another than there

@@ -25,6 +25,7 @@ struct ImportSummary {
     std::int64_t sessions = 0;  // that another file of Stepscope's held; 0: what came in is a trace or a log
     std::int64_t steps = 0, operations = 0, kernels = 0;
     std::int64_t copies = 0, memsets = 0;  // on a device
+    // Nsight Systems has both in one list: of its files all are the first.
     std::int64_t runtimeCalls = 0, driverCalls = 0, synchronisations = 0, annotations = 0, python = 0, others = 0;
     std::int64_t samples = 0, allocations = 0;
     std::int64_t flows = 0;                       // arrows of which both ends are there

@@ -115,23 +115,16 @@ bool LaneWriter::take(const Record& record) {
 }
 
 // Nsight Systems tells many calls of the runtime twice, one within the other with one correlation: what was called, and the versioned function below
-// it. Only the outer one launches; the same call again is left out, another one is the driver's.
-bool LaneWriter::toldTwice(Record& record) {
-    if (!m_callsTwice || record.correlation == 0 || record.kind != SliceKind::Runtime) return false;
+// it. Both are kept, so that they are as many and take as long as in the file; only the outer one launches, and one of another name is the driver's.
+void LaneWriter::toldTwice(Record& record) const {
+    if (!m_callsTwice || record.correlation == 0 || record.kind != SliceKind::Runtime) return;
     int levels = 0;
     for (auto one = m_open.rbegin(); one != m_open.rend() && levels < kLevels; ++one, ++levels) {
         if (one->record.kind != SliceKind::Runtime || one->record.correlation != record.correlation) continue;
-        --m_trace.m_counts.runtimeCalls;
-        if (one->record.name == record.name) {
-            m_trace.skip("calls that were told a second time within themselves, and are kept once");
-            return true;
-        }
-        ++m_trace.m_counts.driverCalls;
-        record.kind = SliceKind::Driver;
+        if (one->record.name != record.name) record.kind = SliceKind::Driver;
         record.correlation = 0;
-        return false;
+        return;
     }
-    return false;
 }
 
 // A launch is joined with its kernel by one call of the host: whoever counts would count the kernel once for each. The driver's part of a call of the
@@ -179,7 +172,7 @@ bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
     open.record.start = start;
     if (!closeUpTo(start)) return false;
     ++m_taken;
-    if (toldTwice(open.record)) return true;
+    toldTwice(open.record);
     launchesOnce(open.record);
     open.step = m_trace.stepOf(m_trace.m_lanes[m_lane].file, record);
     const auto& arrows = m_trace.m_arrows;

@@ -29,7 +29,7 @@ private:
         std::uint32_t phase = TextStore::kNone;  // of the annotation that it is or lies in: of an operation that says none
     };
     bool takeSlice(const Record& record, std::int64_t start);
-    bool toldTwice(Record& record);
+    void toldTwice(Record& record) const;
     void launchesOnce(Record& record);
     Open* holderOf(Open& open);
     static void charge(Open& outer, std::int64_t from, std::int64_t to);

@@ -152,7 +152,8 @@ void TraceBuilder::slice(const Record& record) {
             ++m_counts.runtimeCalls;
             break;
         case SliceKind::Driver:
-            ++m_counts.driverCalls;
+            // Nsight Systems has both in one list, whose rows are its calls of the runtime.
+            ++(m_files.back().source == "nsys" ? m_counts.runtimeCalls : m_counts.driverCalls);
             break;
         case SliceKind::Synchronisation:
             ++m_counts.synchronisations;

@@ -157,6 +157,17 @@ TEST_F(Diagnose, OfDataThatCannotBeReadStillTellsTheRestAndEndsWithTheReason) {
     EXPECT_EQ(cli(words({"--data", write("image.txt", std::string("\x89PNG\0\0\0", 7))})).exitCode, kBadInput);
 }
 
+TEST_F(Diagnose, SaysWhenTheTextThatValidatesIsTheOneThatIsTrainedOn) {
+    const std::string text = write("text.txt", std::string(4000, 'a') + "b");
+    const auto problems = [&](const Words& more) {
+        Words all{"--time-steps", "0", "--data", text};
+        all.insert(all.end(), more.begin(), more.end());
+        return answer(all)["problems"].dump();
+    };
+    EXPECT_THAT(problems({"--set", "validation=" + text}), testing::HasSubstr("the text that is trained on"));
+    EXPECT_THAT(problems({}), testing::Not(testing::HasSubstr("the text that is trained on")));
+}
+
 TEST_F(Diagnose, OfAModelThatDoesNotFitSaysSoAndWhatWouldFit) {
     const Finished finished = cli(words({"--set", "width=8192", "--set", "layers=200", "--json"}));
     EXPECT_EQ(finished.exitCode, kOutOfMemory);

@@ -297,6 +297,10 @@ TEST_F(Files, ValidatesOnAFileOfOnesOwn) {
     const auto own = train({"--data", path("train.txt"), "--validation", path("easy.txt"), "--steps", "60"});
     const auto split = train({"--data", path("train.txt"), "--steps", "60"});
     EXPECT_NE(own["val_loss"], split["val_loss"]);
+    train({"--data", path("train.txt"), "--validation", path("train.txt"), "--steps", "2"});
+    const char* same = "The validation text is the text that is trained on";
+    EXPECT_THAT(session(3)["log"].dump(), testing::HasSubstr(same));
+    EXPECT_THAT(session(1)["log"].dump(), testing::Not(testing::HasSubstr(same)));
     expectRefused(cli(tiny({"--validation", path("nowhere.txt")})), {"nowhere.txt"});
 }
 

@@ -111,6 +111,7 @@ private:
         if (data.epochs > kMostEpochs)
             m_found.problems.push_back(fmt::format("{} steps read the text {} times: it will be learnt by heart; give more text or fewer steps.",
                                                    format::count(config.steps), format::significant(data.epochs)));
+        if (const std::string same = corpus.sameTextWords(); m_plan.validation.happens() && !same.empty()) m_found.problems.push_back(same);
         if (m_plan.validation.happens() && data.validationTokens <= m_plan.context)
             m_found.problems.push_back(
                 "The part that validates holds not one whole sequence: the run will not validate; give more text, or a validation file.");

@@ -81,6 +81,22 @@ TEST_F(CorpusTest, AnotherValidationTextOfTheSameLengthIsToldApart) {
     EXPECT_EQ(open(request(m_folder.path("a.txt"))).validationIdentity, "") << "the data's end is the data's";
 }
 
+TEST_F(CorpusTest, SaysWhenTheValidationTextIsWhatIsTrainedOn) {
+    const std::string text = testing::lines(100);
+    CorpusRequest asked = request(m_folder.write("a.txt", text));
+    EXPECT_EQ(open(asked).sameTextWords(), "") << "the data's end is not trained on";
+    asked.validation = m_folder.write("copy.txt", text);
+    EXPECT_THAT(open(asked).sameTextWords(), HasSubstr("validation=split")) << "whatever it is called";
+    asked.validation = m_folder.write("other.txt", testing::lines(99));
+    EXPECT_EQ(open(asked).sameTextWords(), "");
+    CorpusRequest ready = request(m_folder.write("a.bin", testing::bytesOf(std::vector<std::uint16_t>(200, 3))));
+    ready.validation = ready.data;
+    EXPECT_NE(open(ready).sameTextWords(), "");
+    CorpusRequest random = request("random");
+    random.validation = "random";
+    EXPECT_EQ(open(random).sameTextWords(), "") << "of random ids nothing is known";
+}
+
 TEST_F(CorpusTest, RefusesValidationThatItsTokenizerCannotRead) {
     CorpusRequest asked = request(m_folder.write("a.txt", testing::lines(100)), "char");
     asked.validation = m_folder.write("b.txt", "caf\u00e9 \u2603, and more of it");

@@ -20,13 +20,13 @@ SwitchCatalogue catalogue() {
     batch.values = IntegerRange{1, 4096};
     SwitchInfo clip;
     clip.id = "grad-clip";
-    clip.values = RealRange{0, 100};
+    clip.values = RealRange{0, 100, "off"};
     SwitchInfo validation;
     validation.id = "validation-every";
     validation.values = IntegerRange{0, 1000, "epoch"};
     SwitchInfo chunks;
     chunks.id = "chunked-loss";
-    chunks.values = IntegerRange{0, 1'000'000};
+    chunks.values = IntegerRange{0, 1'000'000, {}, "off"};
     return {amp, batch, clip, validation, chunks};
 }
 
@@ -49,6 +49,18 @@ TEST(ConfigKeys, TakesTheWordOfASwitchInPlaceOfItsNumber) {
     EXPECT_EQ(config.integer("validation-every"), 20);
     expectRefused("validation-every", "week", "0 to 1000, or epoch");
     expectRefused("batch-size", "epoch", "1 to 4096");
+}
+
+TEST(ConfigKeys, OffIsAnotherWordForZeroWhereThatSwitchesSomethingOff) {
+    RunConfig config;
+    ASSERT_TRUE(setKey(config, catalogue(), "chunked-loss", "off").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "grad-clip", "off").ok());
+    EXPECT_EQ(config.switches.at("chunked-loss"), Value{std::int64_t{0}}) << "one value has one form in what is stored";
+    EXPECT_EQ(config.switches.at("grad-clip"), Value{0.0});
+    expectRefused("chunked-loss", "on", "0 to 1000000, or off");
+    expectRefused("grad-clip", "on", "0 to 100, or off");
+    expectRefused("validation-every", "off", "or epoch");
+    expectRefused("batch-size", "off", "1 to 4096");
 }
 
 TEST(ConfigKeys, SetsEveryKindOfKey) {
