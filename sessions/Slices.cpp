@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kBytesAtOnce = std::int64_t{8} << 20;
 constexpr std::int64_t kBytesSideBySide = std::int64_t{64} << 20;  // of all lanes
+constexpr std::int64_t kBytesByBegin = std::int64_t{16} << 20;     // as much where who reads has other things to hold
 
 Result<std::vector<ChunkRange>> lanesOf(SessionReader& reader, std::int64_t session) {
     const auto lanes = reader.chunkLanes(session);
@@ -51,11 +52,13 @@ Status forEachSliceBlock(SessionReader& reader, std::int64_t session, const std:
 
 namespace {
 
+enum class LaneTurns { HostFirst, ByBegin };
+
 // What of a lane comes next; blocks are unpacked when it is their turn.
 class LaneAhead {
 public:
-    LaneAhead(SessionReader& reader, std::int64_t session, ChunkRange lane, std::int64_t bytes)
-        : m_reader(reader), m_session(session), m_lane(std::move(lane)), m_bytes(bytes) {}
+    LaneAhead(SessionReader& reader, std::int64_t session, ChunkRange lane, std::int64_t bytes, LaneTurns turns)
+        : m_reader(reader), m_session(session), m_lane(std::move(lane)), m_bytes(bytes), m_turns(turns) {}
 
     // False: there is no more.
     Result<bool> look() {
@@ -65,7 +68,7 @@ public:
             if (!page) return page.error();
             m_page = std::move(*page);
             m_next = 0;
-            if (!std::exchange(m_looked, true) && !m_page.chunks.empty()) {
+            if (!std::exchange(m_looked, true) && !m_page.chunks.empty() && m_turns == LaneTurns::HostFirst) {
                 const auto block = decodeSlices(*m_page.chunks.front());
                 if (!block) return block.error();
                 m_device = block->thread.device >= 0;
@@ -73,7 +76,7 @@ public:
         }
         return true;
     }
-    // When its turn is, of equals the host's first.
+    // When its turn is, of equals the host's first where that matters.
     std::pair<std::int64_t, bool> due() const {
         const Chunk& chunk = *m_page.chunks[m_next];
         return {m_device ? chunk.end.ns : chunk.begin.ns, m_device};
@@ -85,19 +88,19 @@ private:
     std::int64_t m_session;
     ChunkRange m_lane;
     std::int64_t m_bytes;
+    LaneTurns m_turns;
     ChunkPage m_page;
     std::size_t m_next = 0;
     bool m_looked = false, m_device = false;
 };
 
-}  // namespace
-
-Status forEachSliceBlockInTime(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take) {
+Status readSideBySide(SessionReader& reader, std::int64_t session, LaneTurns order, std::int64_t bytesOfAll,
+                      const std::function<Status(const SliceBlock&)>& take) {
     const auto lanes = lanesOf(reader, session);
     if (!lanes) return lanes.error();
     if (lanes->empty()) return {};
     // A block at least of each, whatever its size.
-    const std::int64_t bytes = std::min(kBytesAtOnce, kBytesSideBySide / static_cast<std::int64_t>(lanes->size()));
+    const std::int64_t bytes = std::min(kBytesAtOnce, bytesOfAll / static_cast<std::int64_t>(lanes->size()));
     std::vector<LaneAhead> ahead;
     using Turn = std::pair<std::pair<std::int64_t, bool>, std::size_t>;
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
@@ -108,7 +111,7 @@ Status forEachSliceBlockInTime(SessionReader& reader, std::int64_t session, cons
         return {};
     };
     for (const ChunkRange& lane : *lanes) {
-        ahead.emplace_back(reader, session, lane, bytes);
+        ahead.emplace_back(reader, session, lane, bytes, order);
         if (auto good = lookAt(ahead.size() - 1); !good) return good;
     }
     while (!turns.empty()) {
@@ -120,6 +123,16 @@ Status forEachSliceBlockInTime(SessionReader& reader, std::int64_t session, cons
         if (auto good = lookAt(lane); !good) return good;
     }
     return {};
+}
+
+}  // namespace
+
+Status forEachSliceBlockInTime(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take) {
+    return readSideBySide(reader, session, LaneTurns::HostFirst, kBytesSideBySide, take);
+}
+
+Status forEachSliceBlockByBegin(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take) {
+    return readSideBySide(reader, session, LaneTurns::ByBegin, kBytesByBegin, take);
 }
 
 Result<std::vector<SliceThread>> sliceThreads(SessionReader& reader, std::int64_t session) {

@@ -14,6 +14,8 @@ Status forEachSliceBlock(SessionReader& reader, std::int64_t session, const std:
 // The same of all lanes side by side, as time goes on: a block of a device comes when all of the host that began before its end has come, so that
 // whoever joins works with the calls that launched them need not hold all of either.
 Status forEachSliceBlockInTime(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take);
+// The same of all lanes side by side by the begin of the blocks: nothing in those that come later begins before the block in hand.
+Status forEachSliceBlockByBegin(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take);
 // The first block of each lane: who the threads are.
 Result<std::vector<SliceThread>> sliceThreads(SessionReader& reader, std::int64_t session);
 // How many slices there are, without reading them.

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kSyncLane = 1'000'000;   // as Kineto numbers the lanes of what waits for a stream
 constexpr std::int64_t kSpareLane = 2'000'000;  // ours, for what overlaps: once, twice, … as much; "stream" of its arguments stays
-constexpr int kMostSpare = 16;                  // of a stream, as a capture has (core/profile/activity/ActivityDecoder.cpp)
 // An imported trace may say any number. Up to the one a profiler may have counted, and readers that know only doubles have it exactly; up to the
 // other what counts on from it fits.
 constexpr std::int64_t kLargestId = std::int64_t{1} << 53;
@@ -124,11 +123,6 @@ std::string triple(const std::array<std::int64_t, 3>& sizes) {
     return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
 }
 
-// What an arrow leads to from the call that asked for it: work, and waits that a device records.
-bool isLaunched(SliceKind kind, bool device) {
-    return isDeviceWork(kind) || (device && kind == SliceKind::Synchronisation);
-}
-
 // An imported process or thread that had a text for a number has -1, -2, … instead, as many as there may be lanes; what is more negative was a number
 // of 32 bits of the system's that had overflowed.
 bool standsForText(std::int64_t number, const std::string& name) {
@@ -223,41 +217,22 @@ void KinetoLinks::add(const SliceBlock& block) {
         if (id <= kLargestId) most = std::max(most, id);
     };
     Shift& most = m_ranks[block.thread.rank];
+    m_launches.add(block);
+    SpareLanes* const stream = device ? &m_streams[{block.thread.rank, block.thread.device, block.thread.thread}] : nullptr;
+    if (stream != nullptr && !block.slices.empty()) stream->settle(std::ranges::min(block.slices, {}, &Slice::start).start);
     for (const auto& slice : block.slices) {
         m_stacks = m_stacks || slice.kind == SliceKind::Python;
         raise(most.external, slice.external);
         raise(most.correlation, slice.correlation);
-        if (slice.correlation != 0) {
-            if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_calls.insert({block.thread.rank, slice.correlation});
-            if (isLaunched(slice.kind, device)) m_launched.insert({block.thread.rank, slice.correlation});
-        }
         if (slice.start == 0 && slice.sequence >= 0 && slice.forwardThread == 0 && isOperation(slice.kind) && slice.kind != SliceKind::Backward)
             m_atZero.insert(Numbered{block.thread.rank, block.thread.process, block.thread.number, slice.sequence});
         if (isOperation(slice.kind) && slice.external < kFar) m_mostExternal = std::max(m_mostExternal, slice.external);
-        if (device && slice.kind != SliceKind::Synchronisation)
-            m_ofDevice[{block.thread.rank, block.thread.device, block.thread.thread}].push_back({slice.start, slice.start + slice.duration});
+        if (stream != nullptr && slice.kind != SliceKind::Synchronisation) stream->add(slice.start, slice.start + slice.duration);
     }
 }
 
 void KinetoLinks::done() {
-    for (auto& [stream, all] : m_ofDevice) {
-        std::ranges::sort(
-            all, [](const Key& one, const Key& other) { return one.first != other.first ? one.first < other.first : one.second > other.second; });
-        // Of what is open on the stream's own lane and on those beside it, outermost first. What fits into none is on the last all the same.
-        std::array<std::vector<std::int64_t>, kMostSpare + 1> ends;
-        for (const auto& [from, to] : all) {
-            const auto fits = [&ends, from = from, to = to](int lane) {
-                auto& of = ends[static_cast<std::size_t>(lane)];
-                while (!of.empty() && of.back() <= from) of.pop_back();
-                return of.empty() || to <= of.back();
-            };
-            int lane = 0;
-            while (lane < kMostSpare && !fits(lane)) ++lane;
-            if (lane < kMostSpare || fits(lane)) ends[static_cast<std::size_t>(lane)].push_back(to);
-            if (lane > 0) m_spare[stream].insert({{from, to}, lane});
-        }
-    }
-    m_ofDevice.clear();
+    for (auto& [stream, lanes] : m_streams) lanes.done();
     Shift next;
     for (auto& [rank, of] : m_ranks) {
         const Shift most = std::exchange(of, next);
@@ -265,6 +240,12 @@ void KinetoLinks::done() {
         if (next.correlation < kFar - kLargestId) next.correlation += most.correlation;
     }
     if (m_ranks.size() > 1) m_mostExternal = std::max(m_mostExternal, next.external);
+}
+
+std::size_t KinetoLinks::waiting() const {
+    std::size_t all = 0;
+    for (const auto& [stream, lanes] : m_streams) all += lanes.waiting();
+    return all;
 }
 
 bool KinetoLinks::hasForward(const SliceThread& thread, const Slice& slice) const {
@@ -275,14 +256,12 @@ bool KinetoLinks::hasForward(const SliceThread& thread, const Slice& slice) cons
 }
 
 bool KinetoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
-    return correlation != 0 && m_calls.contains({rank, correlation}) && m_launched.contains({rank, correlation});
+    return m_launches.joined(rank, correlation);
 }
 
 int KinetoLinks::spare(const SliceThread& thread, const Slice& slice) const {
-    const auto found = m_spare.find({thread.rank, thread.device, thread.thread});
-    if (found == m_spare.end()) return 0;
-    const auto lane = found->second.find({slice.start, slice.start + slice.duration});
-    return lane != found->second.end() ? lane->second : 0;
+    const auto found = m_streams.find({thread.rank, thread.device, thread.thread});
+    return found != m_streams.end() ? found->second.of(slice.start, slice.start + slice.duration) : 0;
 }
 
 KinetoLinks::Shift KinetoLinks::shiftOf(std::int64_t rank) const {
@@ -403,8 +382,8 @@ Status KinetoRows::add(const SliceBlock& block) {
                             microseconds(slice.start), microseconds(slice.duration), args));
         if (m_links.hasForward(thread, slice)) forwardFlow(thread, slice, where);
         if (m_links.launches(thread.rank, slice.correlation)) {
-            if (isLaunched(slice.kind, device)) launchFlow(slice, thread.rank, where, false);
-            if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) launchFlow(slice, thread.rank, where, true);
+            if (LaunchIds::isLaunched(slice.kind, device)) launchFlow(slice, thread.rank, where, false);
+            if (LaunchIds::isCall(slice.kind)) launchFlow(slice, thread.rank, where, true);
         }
     }
     return flush();

@@ -6,15 +6,15 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_set>
 #include <vector>
 
 #include "core/analysis/captures/DeviceSummary.h"
-#include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
 #include "core/trace/Slice.h"
+#include "sessions/exporters/LaunchIds.h"
+#include "sessions/exporters/SpareLanes.h"
 
 namespace stepscope::kineto {
 
@@ -25,9 +25,10 @@ constexpr std::int64_t kPerRank = 100'000'000;
 std::string quoted(const std::string& text);
 
 // What has to be known of all slices before the first is written: who launches what, what of a device overlaps, and what tells the numbers of one
-// worker from those of another.
+// worker from those of another. Of a launch it keeps bits, of slices those that overlap.
 class KinetoLinks {
 public:
+    // Blocks by their begin, those of all lanes together.
     void add(const SliceBlock& block);
     void done();
     // Whether the forward operation of a backward function is known: a begin at 0 is stored as one that is not, and there autograd's number tells.
@@ -47,13 +48,13 @@ public:
     Shift shiftOf(std::int64_t rank) const;
     // `id` moved by it; 0, which is none, and what no profiler counts up to stay as they are.
     static std::int64_t shifted(std::int64_t id, std::int64_t by);
+    // Slices that are held until it is known that none comes that began before them.
+    std::size_t waiting() const;
 
 private:
-    using Key = std::pair<std::int64_t, std::int64_t>;
-    std::unordered_set<Key, KeyedHash> m_calls, m_launched;               // by rank and correlation
+    LaunchIds m_launches;
     using Stream = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // rank, device, number: one in the trace, however many lanes it has here
-    std::map<Stream, std::vector<Key>> m_ofDevice;                        // from and to of what lies on it
-    std::map<Stream, std::map<Key, int>> m_spare;
+    std::map<Stream, SpareLanes> m_streams;
     using Numbered = std::array<std::int64_t, 4>;  // an operation by rank, process, and autograd's numbers of its thread and of itself
     std::set<Numbered> m_atZero;                   // those that begin at 0
     std::map<std::int64_t, Shift> m_ranks;         // by rank: the greatest numbers until done(), what is added to them afterwards

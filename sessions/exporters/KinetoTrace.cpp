@@ -212,7 +212,7 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     if (!gpus) return gpus.error();
     const bool memory = std::ranges::any_of(*lanes, [](const ChunkLane& lane) { return lane.kind == kAllocations; });
     kineto::KinetoLinks links;
-    auto linked = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+    auto linked = forEachSliceBlockByBegin(**reader, session, [&](const SliceBlock& block) -> Status {
         if (isOfRank(rank, block)) links.add(block);
         return stillWanted(progress);
     });

@@ -59,11 +59,6 @@ std::string rankWords(std::int64_t rank) {
     return rank == 0 ? std::string() : fmt::format(" (rank {})", rank);
 }
 
-// What a flow leads to from the call that asked for it: work, and waits that a device records.
-bool isLaunched(SliceKind kind, std::int64_t device) {
-    return isDeviceWork(kind) || (device >= 0 && kind == SliceKind::Synchronisation);
-}
-
 // From a time to a later one, however far apart a file has put them.
 std::uint64_t distance(std::int64_t from, std::int64_t to) {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
@@ -104,34 +99,41 @@ std::uint64_t PerfettoLinks::keyOf(const SliceThread& thread, const Slice& forwa
 }
 
 void PerfettoLinks::add(const SliceBlock& block) {
+    m_launches.add(block);
     for (const auto& slice : block.slices) {
         m_first = std::max(std::min(m_first, slice.start), kEarliest);
-        if (slice.correlation != 0) {
-            if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_launches[launchKey(block.thread.rank, slice.correlation)] |= 1;
-            if (isLaunched(slice.kind, block.thread.device)) m_launches[launchKey(block.thread.rank, slice.correlation)] |= 2;
-        }
         if (!isOperation(slice.kind)) continue;
         if (slice.forwardStart != 0)
-            ++m_backward[forwardKey(block.thread, slice.forwardThread, slice.forwardStart)];
+            m_backward.push_back(forwardKey(block.thread, slice.forwardThread, slice.forwardStart));
         else if (mayBelongToZero(slice))
-            ++m_backward[zeroKey(block.thread, slice.forwardThread, slice.sequence)];
+            m_backward.push_back(zeroKey(block.thread, slice.forwardThread, slice.sequence));
         else if (slice.start == 0 && slice.sequence >= 0 && slice.kind != SliceKind::Backward && slice.forwardThread == 0)
             m_atZero.insert(zeroKey(block.thread, block.thread.number, slice.sequence));
     }
 }
 
-bool PerfettoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
-    if (correlation == 0) return false;
-    const auto found = m_launches.find(launchKey(rank, correlation));
-    return found != m_launches.end() && found->second == 3;
+void PerfettoLinks::done() {
+    std::ranges::sort(m_backward);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < m_backward.size(); ++i) {
+        if (kept > 0 && m_backward[kept - 1] == m_backward[i]) {
+            ++m_counts.back();
+        } else {
+            m_backward[kept++] = m_backward[i];
+            m_counts.push_back(1);
+        }
+    }
+    m_backward.resize(kept);
 }
 
-std::int64_t PerfettoLinks::backwardOf(std::uint64_t key) const {
-    const auto found = m_backward.find(key);
-    return found == m_backward.end() ? 0 : found->second;
+std::optional<std::size_t> PerfettoLinks::placeOf(std::uint64_t key) const {
+    const auto found = std::ranges::lower_bound(m_backward, key);
+    if (found == m_backward.end() || *found != key) return std::nullopt;
+    return static_cast<std::size_t>(found - m_backward.begin());
 }
 
-PerfettoPackets::PerfettoPackets(std::ostream& out, const PerfettoLinks& links) : m_out(out), m_links(links) {
+PerfettoPackets::PerfettoPackets(std::ostream& out, const PerfettoLinks& links)
+    : m_out(out), m_links(links), m_forward(links.forwards(), false), m_backward(links.forwards(), 0) {
     ProtoMessage first;
     first.whole(packet_field::kSequence, 1).whole(packet_field::kFlags, packet_field::kStateCleared);
     m_trace.message(1, first);
@@ -323,15 +325,17 @@ void PerfettoPackets::write(const Waiting& waiting) {
         .whole(event_field::kCategories, intern(m_categories, perfettoCategory(slice.kind)));
     // A launch may have several kernels: a flow goes through all of them.
     if (m_links.launches(m_thread.rank, slice.correlation) &&
-        (isLaunched(slice.kind, m_thread.device) || slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver))
+        (LaunchIds::isLaunched(slice.kind, m_thread.device >= 0) || LaunchIds::isCall(slice.kind)))
         event.fixed64(event_field::kFlows, PerfettoLinks::launchKey(m_thread.rank, slice.correlation));
     if (const auto key = isOperation(slice.kind) ? m_links.forwardOf(m_thread, slice) : std::nullopt) {
-        event.fixed64(event_field::kLastOfFlows, *key + static_cast<std::uint64_t>(m_backward[*key]++));
+        if (const auto place = m_links.placeOf(*key)) event.fixed64(event_field::kLastOfFlows, *key + m_backward[*place]++);
     } else if (isOperation(slice.kind)) {
-        const std::uint64_t key = m_links.keyOf(m_thread, slice);
-        const std::int64_t flows = m_links.backwardOf(key);
-        if (flows > 0 && m_forward.insert(key).second)
-            for (std::int64_t i = 0; i < flows; ++i) event.fixed64(event_field::kFlows, key + static_cast<std::uint64_t>(i));
+        const std::uint64_t forward = m_links.keyOf(m_thread, slice);
+        const auto place = m_links.placeOf(forward);
+        if (place && !m_forward[*place]) {
+            m_forward[*place] = true;
+            for (std::uint32_t i = 0; i < m_links.backwardOf(*place); ++i) event.fixed64(event_field::kFlows, forward + i);
+        }
     }
     event.append(waiting.arguments);
     eventPacket(slice.start, event);

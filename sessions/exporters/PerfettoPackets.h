@@ -2,6 +2,7 @@
 // in which they nest. Used by PerfettoTrace.cpp; one thread.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -15,27 +16,34 @@
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
 #include "core/trace/Slice.h"
+#include "sessions/exporters/LaunchIds.h"
 #include "sessions/exporters/ProtoMessage.h"
 
 namespace stepscope::perfetto {
 
 // What has to be known of all slices before the first is written: when the first begins, who launches what, and which forward operations have
-// backward functions.
+// backward functions. Of a launch it keeps bits, of a backward function a dozen bytes.
 class PerfettoLinks {
 public:
     void add(const SliceBlock& block);
+    void done();
     std::int64_t shift() const { return m_first < 0 ? -m_first : 0; }  // ns added to every time
-    bool launches(std::int64_t rank, std::int64_t correlation) const;
+    bool launches(std::int64_t rank, std::int64_t correlation) const { return m_launches.joined(rank, correlation); }
     // Of an operation, and of each of its backward functions: the same number. Nothing: there is no arrow to or from it.
     std::optional<std::uint64_t> forwardOf(const SliceThread& thread, const Slice& backward) const;
     std::uint64_t keyOf(const SliceThread& thread, const Slice& forward) const;
-    std::int64_t backwardOf(std::uint64_t key) const;  // how many functions there are
     static std::uint64_t launchKey(std::int64_t rank, std::int64_t correlation);
+
+    // Operations that backward functions have told of, and the place of one of them among these; nothing: none has. Behind done().
+    std::size_t forwards() const { return m_backward.size(); }
+    std::optional<std::size_t> placeOf(std::uint64_t key) const;
+    std::uint32_t backwardOf(std::size_t place) const { return m_counts[place]; }  // how many functions there are
 
 private:
     std::int64_t m_first = 0;
-    KeyedMap<std::uint64_t, int> m_launches;  // 1: the call is there, 2: what it launched
-    KeyedMap<std::uint64_t, std::int64_t> m_backward;
+    LaunchIds m_launches;
+    std::deque<std::uint64_t> m_backward;        // one a backward function; behind done() by size, each once
+    std::deque<std::uint32_t> m_counts;          // behind done(), of each how many there were
     std::unordered_set<std::uint64_t> m_atZero;  // operations that begin at 0, which is also what is stored where no begin is known
 };
 
@@ -105,8 +113,8 @@ private:
     std::vector<Track> m_laneTracks;
     std::vector<Waiting> m_waiting;
     std::uint64_t m_lastTrack = 0;
-    std::unordered_set<std::uint64_t> m_forward;                 // flows that begin in a slice that is written
-    KeyedMap<std::uint64_t, std::int64_t> m_backward;            // and how many of each end in one
+    std::vector<bool> m_forward;                                 // by PerfettoLinks::placeOf: its flows begin in a slice that is written
+    std::vector<std::uint32_t> m_backward;                       // and how many of them end in one
     std::set<std::pair<std::uint64_t, std::int64_t>> m_threads;  // by process and number of the system
     std::int64_t m_slices = 0;
 };

@@ -27,6 +27,7 @@ Status exportPerfettoTrace(const std::string& database, std::int64_t session, st
     };
     if (auto done = forEachSliceBlock(**reader, session, link); !done) return done;
     if (auto there = rankIsThere(rank, session, captured); !there) return there;
+    links.done();
     perfetto::PerfettoPackets packets(out, links);
     const auto add = [&](const auto& block) { return isOfRank(rank, block) ? packets.add(block) : Status(); };
     if (auto done = forEachSliceBlock(**reader, session, add); !done) return done;

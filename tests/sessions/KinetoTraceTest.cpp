@@ -258,6 +258,38 @@ TEST_F(KinetoTrace, GoesIntoAFileThatReadersKnowByItsName) {
     EXPECT_FALSE(exportKinetoTraceFile(path, 1, folder.file("no/such/folder.json")));
 }
 
+TEST_F(KinetoTrace, IsTheSameBytesInHoweverManyBlocksASessionHasIt) {
+    // A thread, and a stream that has two lanes whose works overlap.
+    std::vector<SliceBlock> lanes{{.thread = {.process = 100, .thread = 101, .number = 1, .name = "trainer"}, .strings = {"", "launch"}}};
+    for (const std::int64_t lane : {900, 901})
+        lanes.push_back({.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = lane, .device = 0}, .strings = {"", "gemm"}});
+    for (std::int64_t i = 1; i <= 600; ++i) {
+        lanes[0].slices.push_back({.start = 1000 * i, .duration = 10, .name = 1, .kind = SliceKind::Runtime, .correlation = i});
+        if (i % 9 != 0)
+            lanes[i % 2 == 0 ? 1 : 2].slices.push_back(
+                {.start = 1000 * i + 500, .duration = 900 + 50 * (i % 5), .name = 1, .kind = SliceKind::Kernel, .correlation = i});
+    }
+    const auto cutInto = [&](std::size_t size) {
+        std::vector<SliceBlock> blocks;
+        for (const SliceBlock& lane : lanes)
+            for (std::size_t from = 0; from < lane.slices.size(); from += size) {
+                blocks.push_back(lane);
+                const auto first = lane.slices.begin() + static_cast<std::ptrdiff_t>(from);
+                blocks.back().slices.assign(first, first + static_cast<std::ptrdiff_t>(std::min(size, lane.slices.size() - from)));
+            }
+        return blocks;
+    };
+    record(cutInto(1'000'000));
+    const std::string whole = text();
+    EXPECT_THAT(whole, testing::HasSubstr("\"tid\": 2000007")) << "what overlaps";
+    EXPECT_THAT(whole, testing::HasSubstr("\"ph\": \"f\""));
+    for (const std::size_t size : {1, 7, 64}) {
+        path = folder.file(std::to_string(size) + ".db");
+        record(cutInto(size));
+        EXPECT_EQ(text(), whole) << "in blocks of " << size;
+    }
+}
+
 TEST_F(KinetoTrace, SaysHowToCaptureWhereNothingWas) {
     record({});
     const auto none = exportKinetoTraceFile(path, 1, folder.file("x.json"));

@@ -154,4 +154,23 @@ TEST_F(SessionTraces, BlocksSideBySideHaveAllOfTheHostBeforeWhatADeviceBeganLate
     EXPECT_EQ(ended.error().sentence, "enough");
 }
 
+TEST_F(SessionTraces, BlocksByTheirBeginAreThoseOfAllLanesAndNoneBeginsBeforeTheOneInHand) {
+    const auto recorder = record();
+    for (const std::int64_t lane : {5, 6, 7})
+        for (std::int64_t block = 0; block < 30; ++block) recorder->publishChunk(sliceChunk(lane, 100'000 * lane * block + lane, 10));
+    ASSERT_TRUE(recorder->finish());
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader);
+    std::map<std::int64_t, std::int64_t> blocks;  // by lane
+    std::int64_t before = 0;
+    const Status done = forEachSliceBlockByBegin(**reader, 1, [&](const SliceBlock& block) -> Status {
+        ++blocks[block.thread.laneNumber()];
+        EXPECT_GE(block.slices.front().start, before);
+        before = block.slices.front().start;
+        return {};
+    });
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(blocks, (std::map<std::int64_t, std::int64_t>{{5, 30}, {6, 30}, {7, 30}}));
+}
+
 }  // namespace

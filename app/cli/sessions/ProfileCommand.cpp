@@ -14,6 +14,7 @@
 #include "app/cli/sessions/ProfileReport.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/diagnose/RoofChoice.h"
+#include "core/analysis/captures/CaptureSentence.h"
 #include "core/analysis/captures/KernelSummary.h"
 #include "core/analysis/captures/OperationCounters.h"
 #include "core/analysis/captures/OperationMemory.h"
@@ -331,32 +332,30 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     auto ranks = CountedRank::from(options.rank, known->kind);
     if (!ranks) return ranks.error();
     OperationSummary summary;
-    KernelSummary kernels;
     Beside beside;
     beside.ranks = std::move(*ranks);
-    std::map<std::int64_t, DeviceSummary> devices;  // by rank
     GpuShapes shapes;
     if (*by == SummaryBy::Kernel) {
         auto found = deviceShapes(**reader, session);
         if (!found) return found.error();
         shapes = std::move(*found);
+        const auto slices = sliceCount(**reader, session);
+        if (!slices) return slices.error();
+        if (const std::string needed = kernelMemorySentence(*slices); !needed.empty()) printStatus(needed + "\n");
     }
+    KernelSummary kernels(KernelSummary::Blocks::LaneByLane, std::move(shapes));
     bool onGpus = false;
     auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         onGpus = onGpus || block.thread.device >= 0;
         if (!beside.ranks.counts(block.thread.rank)) return {};
         summary.add(block);
         beside.forms.add(block);
-        if (*by != SummaryBy::Kernel) return {};
-        kernels.add(block);
-        const auto [device, added] = devices.try_emplace(block.thread.rank);
-        if (added) device->second.setShapes(shapes, block.thread.rank);
-        device->second.add(block);
+        if (*by == SummaryBy::Kernel) kernels.add(block);
         return {};
     });
     if (!read) return read.error();
     if (const Status there = beside.ranks.check(options.path(), session); !there) return there.error();
-    beside.kernels = kernelFacts(devices);
+    beside.kernels = kernels.facts();
     if (*by == SummaryBy::Operation || *by == SummaryBy::Kernel) {
         auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0);
         if (!roof) return roof.error();

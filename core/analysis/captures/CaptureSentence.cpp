@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/analysis/captures/KernelSummary.h"
 #include "core/base/Format.h"
 
 namespace stepscope {
@@ -38,6 +39,14 @@ std::string otherWorkersSentence(bool onGpus) {
         "Of the workers beside the first operations, phases and steps are recorded: {}memory and the processor's counters are of the "
         "first alone.",
         onGpus ? "kernels, " : "");
+}
+
+std::string kernelMemorySentence(std::int64_t slices) {
+    constexpr std::int64_t kLittle = 250'000'000;  // bytes
+    const std::int64_t bytes = KernelSummary::bytesNeeded(slices);
+    if (bytes < kLittle) return "";
+    return fmt::format("{} slices were captured: adding them up by kernel takes up to {} of memory.", format::count(slices),
+                       format::bytes(Bytes{bytes}));
 }
 
 }  // namespace stepscope

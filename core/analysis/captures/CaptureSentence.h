@@ -2,6 +2,7 @@
 // beside the first, do not hold.
 // Used by the window and the command line.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "core/events/CaptureDone.h"
@@ -16,5 +17,7 @@ enum class SlowestSteps { None, Some, All };
 std::string slowestSentence(SlowestSteps among);  // empty for none
 // Of a run of several workers that an older version captured: by now all that is captured is of each. onGpus: the first one's kernels are there.
 std::string otherWorkersSentence(bool onGpus);
+// Before so many slices are added up by kernel: how much memory that takes. Empty where it is little.
+std::string kernelMemorySentence(std::int64_t slices);
 
 }  // namespace stepscope

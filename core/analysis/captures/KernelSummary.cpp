@@ -1,57 +1,53 @@
 #include "core/analysis/captures/KernelSummary.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <set>
-#include <tuple>
 
 namespace stepscope {
 namespace {
-
-std::int64_t boundedTime(std::int64_t a, std::int64_t b) {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
-}
 
 template <class Key>
 Key mostOfLaunches(const std::map<Key, std::int64_t>& all) {
     return all.empty() ? Key() : std::ranges::max_element(all, {}, [](const auto& one) { return one.second; })->first;
 }
 
+// From a launch to what it launched; 0 where clocks say that it came later.
+std::int64_t waitedFrom(std::int64_t from, std::int64_t to) {
+    std::int64_t time = 0;
+    if (to <= from) return 0;
+    return __builtin_sub_overflow(to, from, &time) ? std::numeric_limits<std::int64_t>::max() : time;
+}
+
+bool isCallOfRuntime(const Slice& slice) {
+    return (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0;
+}
+
+// Of each kind of arguments in a block, what is asked of its slices.
+struct ArgumentFacts {
+    std::array<std::int64_t, 8> shape{};
+    std::uint32_t named = 0, type = 0;  // texts
+    bool replayed = false;
+    float blocks = -1, occupancy = -1;  // < 0: unknown
+};
+
+ArgumentFacts factsOfArguments(const SliceArguments& of, const GpuShape* gpu) {
+    ArgumentFacts facts{.shape = {of.grid[0], of.grid[1], of.grid[2], of.block[0], of.block[1], of.block[2], of.registers, of.sharedBytes}};
+    facts.replayed = of.extra.find("\"graph node id\":") != std::string::npos;
+    if (const auto fill = gpu == nullptr ? std::nullopt : kernelFill(of, *gpu)) {
+        facts.blocks = static_cast<float>(fill->blocksPerMultiprocessor);
+        if (gpu->threadsPerMultiprocessor > 0) facts.occupancy = static_cast<float>(fill->occupancy);
+    }
+    return facts;
+}
+
 }  // namespace
 
-std::map<std::string, KernelFacts> kernelFacts(const std::map<std::int64_t, DeviceSummary>& devices) {
-    struct Growing {
-        std::int64_t heaviest = -1, delay = 0;
-        double blocks = 0, occupancy = 0, known = 0;
-    };
-    std::map<std::string, KernelFacts> all;
-    std::map<std::string, Growing> growing;
-    for (const auto& [rank, device] : devices)
-        for (const KernelRow& row : device.kernels()) {
-            KernelFacts& facts = all[row.name];
-            Growing& one = growing[row.name];
-            if (row.total.ns > one.heaviest) {
-                one.heaviest = row.total.ns;
-                facts.phase = row.phase;
-            }
-            one.delay = boundedTime(one.delay, row.launchDelay.ns);
-            facts.launched += row.launched;
-            if (row.occupancy < 0) continue;
-            const auto weight = static_cast<double>(std::max<std::int64_t>(1, row.total.ns));
-            one.blocks += row.blocksPerMultiprocessor * weight;
-            one.occupancy += row.occupancy * weight;
-            one.known += weight;
-        }
-    for (auto& [name, facts] : all) {
-        const Growing& one = growing[name];
-        facts.launchDelay.ns = facts.launched > 0 ? one.delay / facts.launched : 0;
-        if (one.known > 0) {
-            facts.blocksPerMultiprocessor = one.blocks / one.known;
-            facts.occupancy = one.occupancy / one.known;
-        }
-    }
-    return all;
+std::int64_t KernelSummary::bytesNeeded(std::int64_t slices) {
+    // A call is the largest of them, and to order a column takes half of it once more.
+    constexpr std::int64_t kEach = std::max<std::int64_t>(sizeof(Launch), IdColumn<Call>::bytesEach() * 3 / 2);
+    return std::max<std::int64_t>(0, slices) > std::numeric_limits<std::int64_t>::max() / kEach ? std::numeric_limits<std::int64_t>::max()
+                                                                                                : std::max<std::int64_t>(0, slices) * kEach;
 }
 
 std::uint32_t KernelSummary::textOf(const std::string& text) {
@@ -60,159 +56,237 @@ std::uint32_t KernelSummary::textOf(const std::string& text) {
     return found->second;
 }
 
+std::uint32_t KernelSummary::knownOf(const Known& known) {
+    const auto [found, added] = m_knownPlaces.try_emplace(known, static_cast<std::uint32_t>(m_known.size()));
+    if (added) m_known.push_back(known);
+    return found->second;
+}
+
+std::uint32_t KernelSummary::sortOf(const SortKey& key) {
+    const auto [found, added] = m_sortPlaces.try_emplace(key, static_cast<std::uint32_t>(m_sorts.size()));
+    if (!added) return found->second;
+    const auto& [rank, name, kind, own, replayed] = key;
+    const auto [row, first] = m_rowPlaces.try_emplace({m_texts[name], kind}, static_cast<std::uint32_t>(m_rows.size()));
+    if (first) {
+        m_rows.emplace_back();
+        m_rows.back().sums.name = m_texts[name];
+        m_rows.back().sums.kind = kind;
+    }
+    m_sorts.push_back({rank, row->second, kind == SliceKind::Kernel ? m_facts.placeOf(rank, name) : 0U, own, replayed});
+    return found->second;
+}
+
+KernelSummary::Lane& KernelSummary::laneOf(const SliceBlock& block) {
+    const std::pair key(block.thread.rank, block.thread.laneNumber());
+    if (m_order == Blocks::LaneByLane) {
+        if (!m_lanes.contains(key)) {
+            for (auto& [before, lane] : m_lanes) settle(lane, m_workers[before.first], std::nullopt);
+            m_lanes.clear();
+        } else if (!block.slices.empty()) {
+            settle(m_lanes[key], m_workers[key.first], std::ranges::min(block.slices, {}, &Slice::start).start);
+        }
+    }
+    return m_lanes[key];
+}
+
 void KernelSummary::add(const SliceBlock& block) {
-    std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0), named(block.arguments.size(), 0), types(block.arguments.size(), 0);
-    std::vector<bool> replayed(block.arguments.size(), false);
+    std::vector<std::uint32_t> texts;
     texts.reserve(block.strings.size());
     for (const auto& text : block.strings) texts.push_back(textOf(text));
-    for (std::size_t i = 0; i < block.arguments.size(); ++i) {
-        const auto &grid = block.arguments[i].grid, &threads = block.arguments[i].block;
-        const Shape shape{
-            grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], block.arguments[i].registers, block.arguments[i].sharedBytes};
-        named[i] = textOf(launchingOperation(block.arguments[i].extra));
-        replayed[i] = block.arguments[i].extra.find("\"graph node id\":") != std::string::npos;
-        if (block.arguments[i].flops > 0 || block.arguments[i].bytes > 0) types[i] = textOf(elementType(block.arguments[i].text));
-        const std::string key(reinterpret_cast<const char*>(shape.data()), sizeof shape);
-        const auto [found, added] = m_shapePlaces.try_emplace(key, static_cast<std::uint32_t>(m_shapes.size()));
-        if (added) m_shapes.push_back(shape);
-        shapes[i] = found->second;
+    const GpuShape* const gpu = m_gpus.find(block.thread.rank, block.thread.device);
+    std::vector<ArgumentFacts> with;
+    with.reserve(block.arguments.size());
+    for (const auto& arguments : block.arguments) {
+        with.push_back(factsOfArguments(arguments, gpu));
+        with.back().named = textOf(launchingOperation(arguments.extra));
+        if (arguments.flops > 0 || arguments.bytes > 0) with.back().type = textOf(elementType(arguments.text));
     }
-    const std::int64_t rank = block.thread.rank;
+    Worker& worker = m_workers[block.thread.rank];
+    Lane& lane = laneOf(block);
     for (const auto& slice : block.slices) {
-        if (isOperation(slice.kind) && slice.external != 0)
-            m_operations.try_emplace({rank, slice.external}, Operation{texts[slice.name], texts[slice.role], slice.layer});
-        if (const SliceArguments& with = block.arguments[slice.arguments];
-            isOperation(slice.kind) && slice.external != 0 && (with.flops > 0 || with.bytes > 0))
-            m_works.try_emplace({rank, slice.external}, Work{with.flops, with.bytes, types[slice.arguments]});
-        if ((slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0 && slice.external != 0)
-            m_externals.try_emplace({rank, slice.correlation}, slice.external);
+        const SliceArguments& arguments = block.arguments[slice.arguments];
+        const ArgumentFacts& facts = with[slice.arguments];
+        const Operation operation{texts[slice.name], texts[slice.role], slice.layer};
         if (isOperation(slice.kind)) {
+            Known known{.operation = operation};
+            if (arguments.flops > 0 || arguments.bytes > 0) {
+                known.flops = arguments.flops;
+                known.bytes = arguments.bytes;
+                known.type = facts.type;
+            }
+            const std::uint32_t place = knownOf(known);
+            if (slice.external != 0) {
+                worker.operations.add(slice.external, place);
+                m_sized = m_sized || known.sized();
+            }
             std::int64_t end = 0;
-            if (!__builtin_add_overflow(slice.start, slice.duration, &end))
-                m_spans.push_back(
-                    {rank, block.thread.laneNumber(), slice.start, end, slice.depth, {texts[slice.name], texts[slice.role], slice.layer}});
+            if (!__builtin_add_overflow(slice.start, slice.duration, &end)) lane.spans.push_back({slice.start, end, slice.depth, place});
         }
-        if ((slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0)
-            m_calls.push_back({rank, block.thread.laneNumber(), slice.start, slice.correlation});
+        if (isCallOfRuntime(slice)) lane.calls.push_back({slice.start, slice.correlation, slice.external});
         if (!isDeviceWork(slice.kind)) continue;
         m_total = boundedTime(m_total, slice.duration);
-        m_launches.push_back({texts[slice.name], slice.kind, slice.duration, block.arguments[slice.arguments].bytes, rank, slice.external,
-                              slice.correlation, shapes[slice.arguments], Operation{named[slice.arguments], texts[slice.role], slice.layer},
-                              replayed[slice.arguments]});
+        const Operation own{facts.named, texts[slice.role], slice.layer};
+        const std::uint32_t sort = sortOf({block.thread.rank, texts[slice.name], slice.kind, own, facts.replayed});
+        m_launches.push_back({sort, Packed64(slice.duration), Packed64(slice.start), Packed64(slice.external), Packed64(slice.correlation)});
+        Row& row = m_rows[m_sorts[sort].row];
+        row.sums.shortest.ns = row.sums.calls == 0 ? slice.duration : std::min(row.sums.shortest.ns, slice.duration);
+        row.sums.longest.ns = std::max(row.sums.longest.ns, slice.duration);
+        row.sums.total.ns = boundedTime(row.sums.total.ns, slice.duration);
+        row.sums.bytes = boundedTime(row.sums.bytes, arguments.bytes);
+        row.sums.calls += 1;
+        auto& shape = row.ofShape[facts.shape];
+        shape = boundedTime(shape, slice.duration);
+        if (slice.kind == SliceKind::Kernel)
+            m_facts.add(m_sorts[sort].facts, {texts[slice.phase], texts[slice.role], slice.layer, slice.duration, facts.blocks, facts.occupancy});
     }
 }
 
-// By rank and correlation: the innermost operation that a call was made in.
-KernelSummary::Joined KernelSummary::aroundCalls() const {
-    auto spans = m_spans;
-    auto calls = m_calls;
+// By correlation: the innermost operation that a call was made in.
+void KernelSummary::settle(Lane& lane, Worker& worker, std::optional<std::int64_t> before) {
     // Of those that begin and end together, as with a clock of microseconds, the deeper one is the inner one.
-    std::ranges::sort(spans, [](const Span& a, const Span& b) {
-        return std::tie(a.rank, a.lane, a.start, b.end, a.depth) < std::tie(b.rank, b.lane, b.start, a.end, b.depth);
-    });
-    std::ranges::sort(calls, {}, [](const Call& one) { return std::tuple(one.rank, one.lane, one.start); });
-    Joined around;
-    std::vector<const Span*> open;
-    std::size_t next = 0;
-    for (const Call& call : calls) {
-        const std::tuple at(call.rank, call.lane, call.start);
-        for (; next < spans.size() && std::tuple(spans[next].rank, spans[next].lane, spans[next].start) <= at; ++next) {
-            while (!open.empty() && open.back()->end <= spans[next].start) open.pop_back();
-            open.push_back(&spans[next]);
+    std::ranges::sort(lane.spans, [](const Span& a, const Span& b) { return std::tie(a.start, b.end, a.depth) < std::tie(b.start, a.end, b.depth); });
+    std::ranges::stable_sort(lane.calls, {}, &WaitingCall::start);
+    const auto due = [&](std::int64_t start) { return !before || start < *before; };
+    auto span = lane.spans.begin();
+    const auto open = [&](const auto& begun) {
+        for (; span != lane.spans.end() && begun(span->start); ++span) {
+            while (!lane.open.empty() && lane.open.back().end <= span->start) lane.open.pop_back();
+            lane.open.push_back(*span);
         }
-        const auto over = [&](const Span& one) { return one.rank != call.rank || one.lane != call.lane || one.end <= call.start; };
-        while (!open.empty() && over(*open.back())) open.pop_back();
-        if (!open.empty()) around.try_emplace({call.rank, call.correlation}, open.back()->operation);
+    };
+    auto call = lane.calls.begin();
+    for (; call != lane.calls.end() && due(call->start); ++call) {
+        open([&](std::int64_t start) { return start <= call->start; });
+        while (!lane.open.empty() && lane.open.back().end <= call->start) lane.open.pop_back();
+        worker.calls.add(call->correlation, {Packed64(call->external), Packed64(call->start), lane.open.empty() ? 0U : lane.open.back().known});
     }
-    return around;
+    open(due);
+    lane.spans.erase(lane.spans.begin(), span);
+    lane.calls.erase(lane.calls.begin(), call);
 }
 
-// By its own external id, else by that of the call that launched it, else by where that call was made, else what it says itself.
-const KernelSummary::Operation* KernelSummary::operationOf(const Launch& launch, const Joined& around) const {
-    if (const auto direct = m_operations.find({launch.rank, launch.external}); launch.external != 0 && direct != m_operations.end())
-        return &direct->second;
-    if (const auto call = m_externals.find({launch.rank, launch.correlation}); call != m_externals.end())
-        if (const auto found = m_operations.find({launch.rank, call->second}); found != m_operations.end()) return &found->second;
-    const auto found = around.find({launch.rank, launch.correlation});
-    if (launch.correlation != 0 && found != around.end()) return &found->second;
-    return launch.own.name != 0 ? &launch.own : nullptr;
+void KernelSummary::finish() {
+    for (auto& [key, lane] : m_lanes) settle(lane, m_workers[key.first], std::nullopt);
+    m_lanes.clear();
+    for (auto& [rank, worker] : m_workers) {
+        worker.operations.order([&](std::uint32_t& first, std::uint32_t later) {
+            Known known = m_known[first];
+            if (known.sized() || !m_known[later].sized()) return;
+            const Operation operation = known.operation;
+            known = m_known[later];
+            known.operation = operation;
+            first = knownOf(known);
+        });
+        worker.calls.order([](Call& first, const Call& later) {
+            if (first.external.value() == 0) first.external = later.external;
+            if (later.start.value() < first.start.value()) first.start = later.start;
+            if (first.around == 0) first.around = later.around;
+        });
+    }
 }
 
-// Rank and external id of the call of an operation that launched it, as ids tell it.
-std::pair<std::int64_t, std::int64_t> KernelSummary::callOf(const Launch& launch) const {
-    if (launch.external != 0 && m_operations.contains({launch.rank, launch.external})) return {launch.rank, launch.external};
-    const auto call = m_externals.find({launch.rank, launch.correlation});
-    return {launch.rank, call != m_externals.end() ? call->second : 0};
+std::size_t KernelSummary::waiting() const {
+    std::size_t all = 0;
+    for (const auto& [key, lane] : m_lanes) all += lane.spans.size() + lane.calls.size() + lane.open.size();
+    return all;
 }
 
-std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit) const {
+// By its own external id, else by that of the call that launched it, else by where that call was made.
+KernelSummary::Launcher KernelSummary::launcherOf(const Launch& launch, const Worker& worker) const {
+    const auto byId = [&](std::int64_t external) -> Launcher {
+        const auto place = external != 0 ? worker.operations.placeOf(external) : std::nullopt;
+        if (!place) return {};
+        return {&m_known[worker.operations.at(*place)].operation, place};
+    };
+    if (const Launcher own = byId(launch.external.value()); own.place) return own;
+    const auto called = worker.calls.placeOf(launch.correlation.value());
+    if (!called) return {};
+    const Call& call = worker.calls.at(*called);
+    if (const Launcher ofCall = byId(call.external.value()); ofCall.place) return ofCall;
+    if (call.around != 0) return {&m_known[call.around].operation, std::nullopt};
+    return {};
+}
+
+// Time on devices of what each call of an operation launched, as ids tell it: by worker and its place there.
+std::map<std::int64_t, std::vector<std::int64_t>> KernelSummary::deviceTimes() const {
+    std::map<std::int64_t, std::vector<std::int64_t>> times;
+    if (!m_sized) return times;
+    for (const auto& [rank, worker] : m_workers) times[rank].resize(worker.operations.size());
+    for (const Launch& launch : m_launches) {
+        const std::int64_t rank = m_sorts[launch.sort].rank;
+        const Launcher launcher = launcherOf(launch, m_workers.at(rank));
+        if (!launcher.place) continue;
+        std::int64_t& time = times[rank][*launcher.place];
+        time = boundedTime(time, launch.duration.value());
+    }
+    return times;
+}
+
+std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit) {
     struct Growing {
-        LaunchedRow row;
-        std::map<Shape, std::int64_t> ofShape;
         std::map<Operation, std::int64_t> ofOperation;
         std::map<std::uint32_t, std::int64_t> ofType;
     };
-    const Joined around = aroundCalls();
-    KeyedMap<std::pair<std::int64_t, std::int64_t>, std::int64_t> ofCall;  // device time of what it launched
-    if (!m_works.empty())
-        for (const Launch& launch : m_launches) {
-            auto& time = ofCall[callOf(launch)];
-            time = boundedTime(time, launch.duration);
-        }
-    std::map<std::pair<std::string, SliceKind>, Growing> growing;
+    finish();
+    const auto times = deviceTimes();
+    std::vector<LaunchedRow> sums;
+    sums.reserve(m_rows.size());
+    for (const Row& row : m_rows) sums.push_back(row.sums);
+    std::vector<Growing> growing(m_rows.size());
     for (const Launch& launch : m_launches) {
-        Growing& into = growing[{m_texts[launch.name], launch.kind}];
-        LaunchedRow& row = into.row;
-        row.shortest.ns = row.calls == 0 ? launch.duration : std::min(row.shortest.ns, launch.duration);
-        row.longest.ns = std::max(row.longest.ns, launch.duration);
-        row.total.ns = boundedTime(row.total.ns, launch.duration);
-        row.bytes = boundedTime(row.bytes, launch.bytes);
-        row.calls += 1;
-        auto& shape = into.ofShape[m_shapes[launch.shape]];
-        shape = boundedTime(shape, launch.duration);
-        if (const auto call = callOf(launch); !m_works.empty() && launch.kind == SliceKind::Kernel && ofCall[call] > 0)
-            if (const auto work = m_works.find(call); work != m_works.end()) {
-                const double part = static_cast<double>(launch.duration) / static_cast<double>(ofCall[call]);
-                row.flops += part * static_cast<double>(work->second.flops);
-                row.movedBytes += part * static_cast<double>(work->second.bytes);
-                row.worked.ns = boundedTime(row.worked.ns, launch.duration);
-                auto& time = into.ofType[work->second.type];
-                time = boundedTime(time, launch.duration);
+        const Sort& of = m_sorts[launch.sort];
+        const Worker& worker = m_workers.at(of.rank);
+        LaunchedRow& row = sums[of.row];
+        Growing& into = growing[of.row];
+        const std::int64_t duration = launch.duration.value();
+        const Launcher launcher = launcherOf(launch, worker);
+        if (launcher.place && m_sized && row.kind == SliceKind::Kernel) {
+            const Known& known = m_known[worker.operations.at(*launcher.place)];
+            const std::int64_t all = times.at(of.rank)[*launcher.place];
+            if (known.sized() && all > 0) {
+                const double part = static_cast<double>(duration) / static_cast<double>(all);
+                row.flops += part * static_cast<double>(known.flops);
+                row.movedBytes += part * static_cast<double>(known.bytes);
+                row.worked.ns = boundedTime(row.worked.ns, duration);
+                auto& time = into.ofType[known.type];
+                time = boundedTime(time, duration);
             }
-        const bool placed = launch.own.layer >= 0 || !m_texts[launch.own.role].empty();
-        const Operation* const found = operationOf(launch, around);
+        }
+        const bool placed = of.own.layer >= 0 || !m_texts[of.own.role].empty();
+        // Else what it says itself.
+        const Operation* const found = launcher.operation != nullptr ? launcher.operation : of.own.name != 0 ? &of.own : nullptr;
         if (found || placed) {
             // What a graph replays has places of its own, and operations that it was captured from: the one that launched all of it tells nothing.
-            Operation operation = found ? *found : launch.own;
-            if (launch.replayed && launch.own.name != 0) operation.name = launch.own.name;
+            Operation operation = found ? *found : of.own;
+            if (of.replayed && of.own.name != 0) operation.name = of.own.name;
             if (placed) {
-                operation.role = launch.own.role;
-                operation.layer = launch.own.layer;
+                operation.role = of.own.role;
+                operation.layer = of.own.layer;
             }
             auto& time = into.ofOperation[operation];
-            time = boundedTime(time, launch.duration);
+            time = boundedTime(time, duration);
         }
     }
     std::vector<LaunchedRow> all;
-    for (auto& [key, one] : growing) {
-        one.row.name = key.first;
-        one.row.kind = key.second;
-        const auto shape = mostOfLaunches(one.ofShape);
-        one.row.grid = {shape[0], shape[1], shape[2]};
-        one.row.block = {shape[3], shape[4], shape[5]};
-        one.row.registers = shape[6];
-        one.row.sharedBytes = shape[7];
-        one.row.type = m_texts[mostOfLaunches(one.ofType)];
+    for (const auto& [key, place] : m_rowPlaces) {
+        LaunchedRow& row = sums[place];
+        const Growing& one = growing[place];
+        const auto shape = mostOfLaunches(m_rows[place].ofShape);
+        row.grid = {shape[0], shape[1], shape[2]};
+        row.block = {shape[3], shape[4], shape[5]};
+        row.registers = shape[6];
+        row.sharedBytes = shape[7];
+        row.type = m_texts[mostOfLaunches(one.ofType)];
         std::set<std::uint32_t> names;
         for (const auto& [operation, time] : one.ofOperation) names.insert(operation.name);
-        one.row.operations = static_cast<std::int64_t>(names.size());
+        row.operations = static_cast<std::int64_t>(names.size());
         if (!one.ofOperation.empty()) {
             const Operation operation = mostOfLaunches(one.ofOperation);
-            one.row.operation = m_texts[operation.name];
-            one.row.role = m_texts[operation.role];
-            one.row.layer = operation.layer;
+            row.operation = m_texts[operation.name];
+            row.role = m_texts[operation.role];
+            row.layer = operation.layer;
         }
-        all.push_back(std::move(one.row));
+        all.push_back(std::move(row));
     }
     std::ranges::stable_sort(all, [&](const LaunchedRow& a, const LaunchedRow& b) {
         if (sort == SummarySort::Memory && a.moved() != b.moved()) return a.moved() > b.moved();
@@ -220,6 +294,22 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
     });
     if (limit > 0 && all.size() > limit) all.resize(limit);
     return all;
+}
+
+std::map<std::string, KernelFacts> KernelSummary::facts() {
+    finish();
+    std::vector<KernelFactSums::Waited> waited(m_facts.places());
+    for (const Launch& launch : m_launches) {
+        const Sort& of = m_sorts[launch.sort];
+        if (m_rows[of.row].sums.kind != SliceKind::Kernel || launch.correlation.value() == 0) continue;
+        const IdColumn<Call>& calls = m_workers.at(of.rank).calls;
+        const auto call = calls.placeOf(launch.correlation.value());
+        if (!call) continue;
+        KernelFactSums::Waited& into = waited[of.facts];
+        into.delay = boundedTime(into.delay, waitedFrom(calls.at(*call).start.value(), launch.start.value()));
+        into.launched += 1;
+    }
+    return m_facts.facts(m_texts, waited);
 }
 
 }  // namespace stepscope

@@ -1,14 +1,21 @@
 // KernelSummary: what the kernels, copies and memsets of captured or imported slices come to, by name, with the operation that had them launched.
-// Blocks are added in any order and however they were cut. `profile --by kernel` and the page Operations read this.
+// Blocks are added in any order and however they were cut. Which operation launched a work is known when all have come, so a few bytes of each are
+// held: bytesNeeded(). `profile --by kernel` and the page Operations read this.
 #pragma once
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/captures/DeviceSummary.h"
+#include "core/analysis/captures/IdColumn.h"
+#include "core/analysis/captures/KernelFacts.h"
 #include "core/analysis/captures/OperationSummary.h"
 #include "core/base/KeyedHash.h"
 #include "core/trace/Slice.h"
@@ -40,22 +47,27 @@ struct LaunchedRow {
     double moved() const { return static_cast<double>(bytes) + movedBytes; }
 };
 
-// What streams tell of the kernels of one name, on all GPUs.
-struct KernelFacts {
-    std::string phase;                                    // where most of its time was spent; empty: unknown
-    TimeNs launchDelay;                                   // of a call, from the begin of the launch to its own
-    std::int64_t launched = 0;                            // calls whose launches are known
-    double blocksPerMultiprocessor = -1, occupancy = -1;  // weighted by time; < 0: unknown
-};
-// By name. devices: by rank.
-std::map<std::string, KernelFacts> kernelFacts(const std::map<std::int64_t, DeviceSummary>& devices);
-
 class KernelSummary {
 public:
+    // InAnyOrder: the operations and calls of all threads are held until it is asked which lies in which. LaneByLane: the blocks of a lane come one
+    // after the other by their begin, as forEachSliceBlock reads them, and of a lane only what a later block may still reach is held.
+    enum class Blocks { InAnyOrder, LaneByLane };
+    KernelSummary() = default;
+    // gpus: for facts().
+    explicit KernelSummary(Blocks order, GpuShapes gpus = {}) : m_order(order), m_gpus(std::move(gpus)) {}
+
     void add(const SliceBlock& block);
+    // What is asked is asked when all blocks have come.
     // By total time, or where sorted by memory by the bytes that are moved, then by total time. limit: 0 = all.
-    std::vector<LaunchedRow> rows(SummarySort sort, std::size_t limit = 0) const;
+    std::vector<LaunchedRow> rows(SummarySort sort, std::size_t limit = 0);
+    // Of kernels, by name.
+    std::map<std::string, KernelFacts> facts();
     TimeNs total() const { return {m_total}; }
+
+    // Operations and calls that are held because it is not known yet which lies in which.
+    std::size_t waiting() const;
+    // What so many slices take at most that come lane by lane, with what ordering them takes.
+    static std::int64_t bytesNeeded(std::int64_t slices);
 
 private:
     struct Operation {
@@ -63,44 +75,79 @@ private:
         std::int32_t layer = -1;
         auto operator<=>(const Operation&) const = default;
     };
+    struct Known {  // what calls of an operation have alike
+        Operation operation;
+        std::int64_t flops = 0, bytes = 0;
+        std::uint32_t type = 0;
+        bool sized() const { return flops > 0 || bytes > 0; }
+        auto operator<=>(const Known&) const = default;
+    };
+    struct Call {  // of the runtime, by correlation
+        Packed64 external, start;
+        std::uint32_t around = 0;  // the innermost operation that it was made in, a place in m_known; 0: in none
+    };
     struct Launch {
-        std::uint32_t name = 0;
-        SliceKind kind = SliceKind::Kernel;
-        std::int64_t duration = 0, bytes = 0, rank = 0, external = 0, correlation = 0;
-        std::uint32_t shape = 0;
+        std::uint32_t sort = 0;
+        Packed64 duration, start, external, correlation;
+    };
+    struct Sort {  // what launches have alike
+        std::int64_t rank = 0;
+        std::uint32_t row = 0, facts = 0;
         Operation own;          // that the slice itself names; name 0: none
         bool replayed = false;  // by a CUDA graph
     };
-    struct Work {  // of one call of an operation
-        std::int64_t flops = 0, bytes = 0;
-        std::uint32_t type = 0;
+    using SortKey = std::tuple<std::int64_t, std::uint32_t, SliceKind, Operation, bool>;  // rank, name, kind
+    using Shape = std::array<std::int64_t, 8>;                                            // grid, block, registers, shared memory
+    struct Row {
+        LaunchedRow sums;
+        std::map<Shape, std::int64_t> ofShape;
+    };
+    struct Worker {
+        IdColumn<std::uint32_t> operations;  // by external id, places in m_known
+        IdColumn<Call> calls;
     };
     struct Span {  // an operation on its lane
-        std::int64_t rank, lane, start, end;
-        std::int32_t depth;
-        Operation operation;
+        std::int64_t start = 0, end = 0;
+        std::int32_t depth = 0;
+        std::uint32_t known = 0;
     };
-    struct Call {  // of the runtime
-        std::int64_t rank, lane, start, correlation;
+    struct WaitingCall {
+        std::int64_t start = 0, correlation = 0, external = 0;
     };
-    using Shape = std::array<std::int64_t, 8>;  // grid, block, registers, shared memory
+    struct Lane {
+        std::vector<Span> spans, open;
+        std::vector<WaitingCall> calls;
+    };
+    struct Launcher {
+        const Operation* operation = nullptr;  // nobody: unknown
+        std::optional<std::size_t> place;      // in Worker::operations, where an id tells it
+    };
     std::uint32_t textOf(const std::string& text);
+    std::uint32_t knownOf(const Known& known);
+    std::uint32_t sortOf(const SortKey& key);
+    Lane& laneOf(const SliceBlock& block);
+    // before: nothing of the lane that begins earlier comes any more; none: nothing at all.
+    static void settle(Lane& lane, Worker& worker, std::optional<std::int64_t> before);
+    void finish();
+    Launcher launcherOf(const Launch& launch, const Worker& worker) const;
+    std::map<std::int64_t, std::vector<std::int64_t>> deviceTimes() const;
 
-    using Joined = KeyedMap<std::pair<std::int64_t, std::int64_t>, Operation>;
-    std::pair<std::int64_t, std::int64_t> callOf(const Launch& launch) const;
-    const Operation* operationOf(const Launch& launch, const Joined& around) const;
-    Joined aroundCalls() const;
+    Blocks m_order = Blocks::InAnyOrder;
+    GpuShapes m_gpus;
     std::vector<std::string> m_texts{std::string()};
     KeyedMap<std::string, std::uint32_t> m_textPlaces{{std::string(), 0}};
-    std::vector<Shape> m_shapes;
-    KeyedMap<std::string, std::uint32_t> m_shapePlaces;
-    KeyedMap<std::pair<std::int64_t, std::int64_t>, Work> m_works;              // by rank and external id
-    Joined m_operations;                                                        // by rank and external id
-    KeyedMap<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_externals;  // by rank and correlation: that of the launching call
-    std::vector<Launch> m_launches;
-    std::vector<Span> m_spans;
-    std::vector<Call> m_calls;
+    std::vector<Known> m_known{Known()};  // the first stands for none
+    std::map<Known, std::uint32_t> m_knownPlaces;
+    std::vector<Sort> m_sorts;
+    std::map<SortKey, std::uint32_t> m_sortPlaces;
+    std::vector<Row> m_rows;
+    std::map<std::pair<std::string, SliceKind>, std::uint32_t> m_rowPlaces;
+    std::map<std::int64_t, Worker> m_workers;                       // by rank
+    std::map<std::pair<std::int64_t, std::int64_t>, Lane> m_lanes;  // by rank and number; lane by lane: the one in hand
+    std::deque<Launch> m_launches;                                  // which never moves all of them to grow
+    KernelFactSums m_facts;
     std::int64_t m_total = 0;
+    bool m_sized = false;  // of some operations it is known what they compute or move
 };
 
 }  // namespace stepscope

@@ -285,6 +285,154 @@ TEST(KernelSummary, FindsTheInnermostOperationAroundEveryCallInWhateverOrderBloc
     }
 }
 
+// Steps of a thread with operations in operations, some with ids and sizes, calls and what these launched, on two GPUs of two workers.
+struct LongRun {
+    std::vector<SliceBlock> lanes;  // whole, a thread and its stream a worker
+
+    explicit LongRun(int steps) {
+        for (const std::int64_t rank : {0, 1}) {
+            SliceBlock host{.thread = {.process = 1, .thread = 10, .rank = rank}, .strings = {"", "outer", "aten::mm", "aten::add", "launch", "mlp"}};
+            SliceBlock stream{.thread = {.process = 0, .thread = 7, .lane = 1000, .device = 0, .rank = rank},
+                              .strings = {"", "gemm", "add", "copy", "forward", "backward"}};
+            host.arguments.push_back({.text = "Float[4]", .flops = 700, .bytes = 90});
+            stream.arguments.push_back({.grid = {20, 1, 1}, .block = {256, 1, 1}});
+            stream.arguments.push_back({.bytes = 6});
+            for (std::int64_t i = 0; i < steps; ++i) {
+                const std::int64_t at = 1000 * i, id = 3 * i + 1;
+                const bool product = i % 3 != 0;
+                host.slices.push_back({.start = at, .duration = 900, .name = 1, .depth = 0});
+                host.slices.push_back({.start = at + 10,
+                                       .duration = 800,
+                                       .name = product ? 2U : 3U,
+                                       .role = 5,
+                                       .arguments = product ? 1U : 0U,
+                                       .depth = 1,
+                                       .layer = static_cast<std::int32_t>(i % 4),
+                                       .external = i % 2 == 0 ? id : 0});
+                for (std::int64_t call = 0; call < 2; ++call) {
+                    host.slices.push_back({.start = at + 20 + 400 * call,
+                                           .duration = 5,
+                                           .name = 4,
+                                           .depth = 2,
+                                           .kind = SliceKind::Runtime,
+                                           .correlation = id + call,
+                                           .external = i % 4 == 0 ? id : 0});
+                    const bool copy = i % 5 == 0 && call == 1;
+                    stream.slices.push_back({.start = at + 30 + 400 * call + i % 7,
+                                             .duration = 100 + i % 11,
+                                             .name = copy      ? 3U
+                                                     : product ? 1U
+                                                               : 2U,
+                                             .phase = i % 2 == 0 ? 4U : 5U,
+                                             .arguments = copy ? 2U : 1U,
+                                             .kind = copy ? SliceKind::Memcpy : SliceKind::Kernel,
+                                             .correlation = id + call,
+                                             .external = i % 8 == 0 ? id : 0});
+                }
+            }
+            lanes.push_back(std::move(host));
+            lanes.push_back(std::move(stream));
+        }
+    }
+    // Lane by lane, so many slices a block.
+    template <class Take>
+    void eachBlock(std::size_t size, const Take& take) const {
+        for (const SliceBlock& lane : lanes)
+            for (std::size_t from = 0; from < lane.slices.size(); from += size) {
+                SliceBlock block = lane;
+                const auto first = lane.slices.begin() + static_cast<std::ptrdiff_t>(from);
+                block.slices.assign(first, first + static_cast<std::ptrdiff_t>(std::min(size, lane.slices.size() - from)));
+                take(block);
+            }
+    }
+};
+
+void expectSameRows(const std::vector<LaunchedRow>& found, const std::vector<LaunchedRow>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const LaunchedRow &one = found[i], &other = expected[i];
+        EXPECT_EQ(one.name, other.name);
+        EXPECT_EQ(one.kind, other.kind);
+        EXPECT_EQ(one.calls, other.calls);
+        EXPECT_EQ(one.total.ns, other.total.ns);
+        EXPECT_EQ(one.shortest.ns, other.shortest.ns);
+        EXPECT_EQ(one.longest.ns, other.longest.ns);
+        EXPECT_EQ(one.operation, other.operation);
+        EXPECT_EQ(one.operations, other.operations);
+        EXPECT_EQ(one.layer, other.layer);
+        EXPECT_EQ(one.role, other.role);
+        EXPECT_EQ(one.type, other.type);
+        EXPECT_EQ(one.bytes, other.bytes);
+        EXPECT_EQ(one.worked.ns, other.worked.ns);
+        EXPECT_NEAR(one.flops, other.flops, 1e-6 * other.flops);
+        EXPECT_NEAR(one.movedBytes, other.movedBytes, 1e-6 * other.movedBytes);
+    }
+}
+
+TEST(KernelSummary, LaneByLaneItHoldsWhatABlockMayReachAndSaysTheSame) {
+    const LongRun run(3000);
+    KernelSummary any;
+    for (const SliceBlock& lane : run.lanes) any.add(lane);
+    const auto expected = any.rows(SummarySort::Memory);
+    ASSERT_EQ(expected.size(), 3u);
+    ASSERT_GT(expected[0].flops, 0);
+    for (const std::size_t size : {1u, 16u, 999u}) {
+        KernelSummary kernels(KernelSummary::Blocks::LaneByLane);
+        std::size_t most = 0;
+        run.eachBlock(size, [&](const SliceBlock& block) {
+            kernels.add(block);
+            most = std::max(most, kernels.waiting());
+        });
+        EXPECT_LE(most, size + 8) << "a block, and what is open around it";
+        expectSameRows(kernels.rows(SummarySort::Memory), expected);
+        EXPECT_EQ(kernels.waiting(), 0u);
+    }
+    EXPECT_LE(KernelSummary::bytesNeeded(1'000'000), 48'000'000);
+}
+
+TEST(KernelSummary, TellsTheFactsOfKernelsThatTheirStreamsTell) {
+    const LongRun run(500);
+    GpuShapes gpus;
+    gpus.first[0] = {.multiprocessors = 10, .threadsPerMultiprocessor = 2048};
+    gpus.ofRank[1][0] = {.multiprocessors = 40, .threadsPerMultiprocessor = 1024};
+    std::map<std::int64_t, DeviceSummary> devices;
+    for (const std::int64_t rank : {0, 1}) devices[rank].setShapes(gpus, rank);
+    KernelSummary kernels(KernelSummary::Blocks::LaneByLane, gpus);
+    run.eachBlock(50, [&](const SliceBlock& block) {
+        kernels.add(block);
+        devices[block.thread.rank].add(block);
+    });
+    const auto expected = kernelFacts(devices);
+    const auto found = kernels.facts();
+    ASSERT_EQ(found.size(), 2u) << "of kernels, not of copies";
+    ASSERT_EQ(expected.size(), 2u);
+    for (const auto& [name, facts] : expected) {
+        ASSERT_TRUE(found.contains(name));
+        const KernelFacts& one = found.at(name);
+        EXPECT_EQ(one.phase, facts.phase);
+        EXPECT_EQ(one.launched, facts.launched);
+        EXPECT_GT(one.launched, 0);
+        EXPECT_EQ(one.launchDelay.ns, facts.launchDelay.ns);
+        EXPECT_DOUBLE_EQ(one.blocksPerMultiprocessor, facts.blocksPerMultiprocessor);
+        EXPECT_DOUBLE_EQ(one.occupancy, facts.occupancy);
+        EXPECT_GT(one.occupancy, 0);
+    }
+}
+
+// A profiler may give several slices one number: the first operation is meant, with what the first that says so computes.
+TEST(KernelSummary, OfOperationsWithOneNumberTheFirstIsTheLauncherAndTheFirstWithSizesTellsThem) {
+    KernelCase one;
+    one.operation("first", 0, 10, 1);
+    one.add({.process = 1, .thread = 10}, "second", {.start = 2, .duration = 4, .external = 1}, {.text = "Float[4]", .flops = 10, .bytes = 50});
+    one.add({.process = 1, .thread = 10}, "third", {.start = 3, .duration = 2, .external = 1}, {.text = "Float[4]", .flops = 77, .bytes = 99});
+    one.kernel("gemm", 10, 0, 1);
+    const auto rows = one.rows();
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].operation, "first");
+    EXPECT_DOUBLE_EQ(rows[0].flops, 10);
+    EXPECT_DOUBLE_EQ(rows[0].movedBytes, 50);
+}
+
 TEST(KernelSummary, TimesAndBytesOfAStrangerDoNotOverflow) {
     constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
     KernelCase one;

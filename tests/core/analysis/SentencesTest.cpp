@@ -53,6 +53,14 @@ TEST(CaptureSentence, SaysWhatIsNotRecordedOfWorkersBesideTheFirst) {
     EXPECT_NE(otherWorkersSentence(true).find("recorded: kernels, memory"), std::string::npos);
 }
 
+TEST(CaptureSentence, SaysHowMuchMemoryManySlicesTakeByKernelAndNothingOfFew) {
+    EXPECT_EQ(kernelMemorySentence(100'000), "");
+    EXPECT_EQ(kernelMemorySentence(10'000'000), "10" + kNarrowSpace + "000" + kNarrowSpace +
+                                                    "000 slices were captured: adding them up by kernel takes up to 420" + kNarrowSpace +
+                                                    "MB of memory.");
+    EXPECT_NE(kernelMemorySentence(std::numeric_limits<std::int64_t>::max()), "") << "a file may say any number";
+}
+
 TEST(CaptureSentence, LeavesOutWhatNobodyKnows) {
     EXPECT_EQ(captureSentence(capturedSteps(7, 1, kUnknown)), "Step 7 is captured.");
     CaptureDone empty = capturedSteps(7, 1, 3);

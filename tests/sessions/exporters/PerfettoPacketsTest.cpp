@@ -38,6 +38,7 @@ struct PerfettoPacketsOf : testing::Test {
     PerfettoRead read() {
         PerfettoLinks links;
         for (const auto& block : blocks) links.add(block);
+        links.done();
         std::ostringstream out;
         PerfettoPackets packets(out, links);
         std::int64_t slices = 0;
