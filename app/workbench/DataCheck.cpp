@@ -39,7 +39,8 @@ std::uintmax_t sizeOf(const std::filesystem::path& path) {
 // beginning. Nothing when it is not wanted any more.
 std::optional<std::string> problemOfOthers(const std::string& data, const std::function<bool()>& wanted) {
     if (isReadyTokens(data)) {
-        const auto tokens = openReadyTokens(data);
+        const auto tokens = openReadyTokens(data, wanted);
+        if (!tokens && tokens.error().code == ErrorCode::Cancelled) return std::nullopt;
         return tokens ? std::string() : tokens.error().sentence;
     }
     if (std::error_code ignored; std::filesystem::exists(data, ignored) && sizeOf(data) > kMostLooked) {

@@ -280,7 +280,9 @@ Status LiveRun::takeUp(Restart restart) {
 
 // Where there are others, each in its turn.
 Result<std::shared_ptr<const BatchSource>> LiveRun::openDataTogether() {
-    const auto open = [this](const std::atomic<bool>& stop) { return openData(stop).about(Subject::Kind::Data, m_request.config.data); };
+    const auto open = [this, sinceNs = nowForFilesNs()](const std::atomic<bool>& stop) {
+        return openData(stop, sinceNs).about(Subject::Kind::Data, m_request.config.data);
+    };
     if (!m_workers) return open(m_cancelled);
     m_tee.publish(Preparing{m_clock.now(), "preparing the data with the other workers", kUnknown});
     std::shared_ptr<const BatchSource> batches;
@@ -294,7 +296,7 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openDataTogether() {
     return batches;
 }
 
-Result<std::shared_ptr<const BatchSource>> LiveRun::openData(const std::atomic<bool>& stop) {
+Result<std::shared_ptr<const BatchSource>> LiveRun::openData(const std::atomic<bool>& stop, std::int64_t sinceNs) {
     const RunConfig& config = m_request.config;
     auto tokenizer = tokenizerOfStart(m_request);
     if (!tokenizer) return tokenizer.error();
@@ -308,6 +310,7 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData(const std::atomic<b
                                .context = m_plan.context,
                                .seed = static_cast<std::uint64_t>(config.seed),
                                .cacheFolder = {},
+                               .sinceNs = sinceNs,
                                .keepText = m_plan.feed.place == TokenPlace::Text,
                                .freeMemory = [this, onHost = !m_plan.onGpu()] { return besides(onHost ? m_forecast.tensors : Bytes{0}); }};
     auto corpus = openCorpus(

@@ -34,7 +34,7 @@ private:
     Result<TrainerSetup> prepare();
     Status takeUp(Restart restart);
     Result<std::shared_ptr<const BatchSource>> openDataTogether();
-    Result<std::shared_ptr<const BatchSource>> openData(const std::atomic<bool>& stop);
+    Result<std::shared_ptr<const BatchSource>> openData(const std::atomic<bool>& stop, std::int64_t sinceNs);
     Result<StartingState> beginTogether(const Corpus& corpus, std::int64_t threads);
     Status forecast(const Corpus& corpus);
     void tellForecast();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -39,11 +40,20 @@ Result<Corpus> split(Corpus corpus, const CorpusRequest& request) {
     return corpus;
 }
 
-Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const CorpusRequest& request, std::string_view text) {
+// Of a long text `char` counts the characters for a while.
+Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const CorpusRequest& request, std::string_view text, const Progress& progress,
+                                                       const std::atomic<bool>& cancelled) {
     const std::string& name = request.tokenizer;
     if (request.with != nullptr) return request.with;
     if (name == "byte") return byteTokenizer();
-    if (name == "char") return charTokenizer(text);
+    if (name == "char") {
+        auto made = charTokenizer(text, [&](std::size_t at) {
+            progress(fmt::format("Counting the characters of {}", request.data), static_cast<double>(at) / static_cast<double>(text.size()));
+            return !cancelled;
+        });
+        if (made == nullptr) return cancelledError();
+        return made;
+    }
     if (name == "gpt2") return gpt2Tokenizer({}, request.separator == "endoftext");
     return makeError(ErrorCode::BadInput, fmt::format("There is no tokenizer \"{}\"; choose byte, char or gpt2.", name));
 }
@@ -69,7 +79,7 @@ std::int64_t vocabularyOf(const ReadyTokens& ready, const CorpusRequest& request
 }
 
 Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
-    auto ready = openReadyTokens(request.data);
+    auto ready = openReadyTokens(request.data, [&cancelled] { return !cancelled; });
     if (!ready) return ready.error();
     progress(fmt::format("Checking the ids of {}", request.data), 0.0);
     const std::int64_t bound = request.vocabulary > 0                             ? request.vocabulary
@@ -132,8 +142,14 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
     }
     if (missing.empty() && request.data != "generated") {
         progress(fmt::format("Reading {}", request.data), 0.0);
+        // A file of a folder is looked at before it is put where the rest is: what was said stays true.
+        std::size_t most = 0;
+        const auto grew = [&](std::size_t bytes) {
+            most = std::max(most, bytes);
+            progress(fmt::format("Reading {}: {} of text so far", request.data, format::bytes({static_cast<std::int64_t>(most)})), 0.0);
+        };
         return readText(request.data, cancelled, request.freeMemory(), request.separator == "endoftext" ? Separator::EndOfText : Separator::BlankLine,
-                        cacheFolderOf(request));
+                        cacheFolderOf(request), grew);
     }
     SourceText text{.name = "generated text", .title = "generated text"};
     text.note = missing;
@@ -151,14 +167,14 @@ std::string letGoWords(const std::string& name) {
 }
 
 // Gives the corpus its text as well.
-Status keepText(const std::shared_ptr<const SourceText>& source, const CorpusRequest& request, Corpus& corpus) {
+Status keepText(const std::shared_ptr<const SourceText>& source, const CorpusRequest& request, Corpus& corpus, const std::atomic<bool>& cancelled) {
     if (isLetGo(*source, request)) {
         corpus.whyNoText = letGoWords(source->name);
         return {};
     }
     const auto row = std::make_shared<const TextRow>(source, corpus.tokenizer, corpus.tokens);
     corpus.text = row;
-    return request.keepText ? row->prepare() : Status{};
+    return request.keepText ? row->prepare([&cancelled] { return !cancelled; }) : Status{};
 }
 
 // What of a folder of text a person may have meant instead.
@@ -195,32 +211,63 @@ Result<Corpus> ofTokens(const CorpusRequest& request, const SourceText& source, 
 
 // The tokenizer of a text that is to be put together, where its tokens may be found without it: nothing of what is mapped as it is, and where the
 // text is needed; the characters of `char` are counted in it.
-std::shared_ptr<const Tokenizer> tokenizerBeforehand(const CorpusRequest& request) {
+std::shared_ptr<const Tokenizer> tokenizerBeforehand(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
     const bool counted = request.with == nullptr && request.tokenizer == "char";
     if (counted || request.keepText || isPlainTextFile(request.data) || cacheFolderOf(request).empty()) return nullptr;
-    auto made = makeTokenizer(request, {});
+    auto made = makeTokenizer(request, {}, progress, cancelled);
     return made ? std::move(*made) : nullptr;
 }
 
-std::optional<FilesSeen> filesToKnow(const CorpusRequest& request, const Tokenizer* tokenizer) {
+std::optional<FilesSeen> filesToKnow(const CorpusRequest& request, const Tokenizer* tokenizer, const std::atomic<bool>& cancelled) {
     if (tokenizer == nullptr) return std::nullopt;
-    return filesSeen(request.data, request.separator + " " + hashOf(tokenizer->toJson()).hex());
+    return filesSeen(request.data, request.separator + " " + hashOf(tokenizer->toJson()).hex(), [&cancelled] { return !cancelled; });
 }
 
-Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+// By the files of its text, without putting that together; nothing where its tokens are not found so.
+std::optional<Result<Corpus>> knownCorpus(const CorpusRequest& request, const FilesSeen& files, std::int64_t sinceNs,
+                                          const std::shared_ptr<const Tokenizer>& tokenizer, const Progress& progress,
+                                          const std::atomic<bool>& cancelled) {
     const std::string folder = cacheFolderOf(request);
-    const auto beforehand = tokenizerBeforehand(request);
-    const auto files = filesToKnow(request, beforehand.get());
-    if (const auto known = files ? rememberedText(folder, files->hash) : std::nullopt) {
-        const SourceText source{.name = request.data, .title = known->title, .note = known->note};
-        auto tokens = cachedTokensOf(known->text, source.name, *beforehand, folder, progress, cancelled);
-        if (!tokens && tokens.error().code == ErrorCode::Cancelled) return cancelledError();
-        if (tokens) {
-            auto corpus = ofTokens(request, source, beforehand, std::move(*tokens), cancelled);
-            if (corpus) corpus->whyNoText = letGoWords(source.name);
-            return corpus;
-        }
+    const auto known = rememberedText(folder, files.hash, sinceNs);
+    if (!known) return std::nullopt;
+    const SourceText source{.name = request.data, .title = known->title, .note = known->note};
+    auto tokens = cachedTokensOf(known->text, source.name, *tokenizer, folder, progress, cancelled);
+    if (!tokens && tokens.error().code == ErrorCode::Cancelled) return cancelledError();
+    if (!tokens) return std::nullopt;
+    auto corpus = ofTokens(request, source, tokenizer, std::move(*tokens), cancelled);
+    if (corpus) corpus->whyNoText = letGoWords(source.name);
+    return corpus;
+}
+
+// Who puts the text of these files together, of several processes that need it.
+MakerTurn turnOfFiles(const CorpusRequest& request, const FilesSeen& files, const Progress& progress, const std::atomic<bool>& cancelled) {
+    const std::string path = makingPath(cacheFolderOf(request), files.hash);
+    const auto waits = [&] {
+        const auto said = heardOfMaker(path);
+        progress(fmt::format("Waiting for another process, which puts the text of {} together{}", request.data, said ? ": " + said->what : ""),
+                 said ? said->share : 0.0);
+    };
+    return takeTurn(path, cancelled, waits, request.patience);
+}
+
+Result<Corpus> openText(const CorpusRequest& request, const Progress& tell, const std::atomic<bool>& cancelled) {
+    const std::int64_t sinceNs = request.sinceNs > 0 ? request.sinceNs : nowForFilesNs();
+    const std::string folder = cacheFolderOf(request);
+    const auto beforehand = tokenizerBeforehand(request, tell, cancelled);
+    const auto files = filesToKnow(request, beforehand.get(), cancelled);
+    if (files)
+        if (auto known = knownCorpus(request, *files, sinceNs, beforehand, tell, cancelled)) return *std::move(known);
+    // A short text is put together sooner than one has waited for it.
+    MakerTurn turn;
+    if (files && files->bytes > request.keptInRam) {
+        turn = turnOfFiles(request, *files, tell, cancelled);
+        if (turn.cancelled) return cancelledError();
+        if (auto known = knownCorpus(request, *files, sinceNs, beforehand, tell, cancelled)) return *std::move(known);
     }
+    const Progress progress = [&](const std::string& what, double share) {
+        turn.lock.say(what, share);
+        tell(what, share);
+    };
     auto read = sourceText(request, progress, cancelled);
     if (!read) return read.error();
     const auto source = std::make_shared<const SourceText>(std::move(*read));
@@ -233,16 +280,17 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
             fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.{}",
                         source->name, text.size(), request.context, request.context + 1, passedOver.empty() ? "" : " " + passedOver + "."));
     }
-    auto tokenizer = beforehand != nullptr ? beforehand : makeTokenizer(request, text);
+    auto tokenizer = beforehand != nullptr ? beforehand : makeTokenizer(request, text, progress, cancelled);
     if (!tokenizer) return tokenizer.error();
     auto tokens = cachedTokens(text, source->name, **tokenizer, folder, progress, cancelled, request.freeMemory);
     if (!tokens) return tokens.error();
-    if (files && tokens->note.empty() && isLetGo(*source, request) && isSettled(*files, request.settledNs))
-        if (const auto after = filesToKnow(request, tokenizer->get()); after && after->hash == files->hash)
-            rememberText(tokenCachePath(folder, tokens->text, **tokenizer), {files->hash, tokens->text, source->title, source->note});
+    if (files && tokens->note.empty() && isLetGo(*source, request))
+        if (const auto after = filesToKnow(request, tokenizer->get(), cancelled); after && after->hash == files->hash)
+            rememberText(tokenCachePath(folder, tokens->text, **tokenizer),
+                         {files->hash, tokens->text, source->title, source->note, isSettled(*files, request.settledNs) ? 0 : nowForFilesNs()});
     auto corpus = ofTokens(request, *source, std::move(*tokenizer), std::move(*tokens), cancelled);
     if (!corpus) return corpus;
-    if (auto kept = keepText(source, request, *corpus); !kept) return kept.error();
+    if (auto kept = keepText(source, request, *corpus, cancelled); !kept) return kept.error();
     return corpus;
 }
 

@@ -12,6 +12,7 @@
 #include "core/data/FreeMemory.h"
 #include "core/data/tokenizers/Tokenizer.h"
 #include "core/data/tokens/KnownText.h"
+#include "core/data/tokens/OneMaker.h"
 
 namespace stepscope {
 
@@ -26,8 +27,8 @@ public:
     virtual void copyPair(std::int64_t begin, std::int64_t count, std::int64_t* ids, std::int64_t* next) const;
     // Whether one id costs what it costs among others. False for a text: a place in it is reached from the mark before it.
     virtual bool randomAccess() const { return true; }
-    // Makes ready what reading needs, if that was not done yet. Unsupported: it cannot be read.
-    virtual Status prepare() const { return {}; }
+    // Makes ready what reading needs, if that was not done yet. Unsupported: it cannot be read. Cancelled: `wanted`, asked now and then, says no.
+    virtual Status prepare(const std::function<bool()>& /*wanted*/ = {}) const { return {}; }
 };
 
 // What lies under a row changed while a run read it. what() is a sentence without its full stop.
@@ -64,13 +65,16 @@ struct CorpusRequest {
     std::int64_t context = 128;             // data must hold at least one sequence of context + 1 in each part that is used
     std::uint64_t seed = 1;                 // of random ids
     std::string cacheFolder;                // empty = $XDG_CACHE_HOME/stepscope/tokens
-    bool keepText = false;                  // make Corpus::text usable at once; without it a large text that is in RAM is let go
+    // Since when it is being opened (nowForFilesNs): of several workers that open it in turn, before the first of them began. 0 = now.
+    std::int64_t sinceNs = 0;
+    bool keepText = false;  // make Corpus::text usable at once; without it a large text that is in RAM is let go
     FreeMemory freeMemory = [] { return kUnbounded; };
     // For tests. A text put together from files, .jsonl or parquet is kept beside its tokens up to so many bytes, so that data-source can be flipped
     // to text. Of a longer one, whose files were last changed longer ago than this, the tokens are found again by its files alone
     // (tokens/KnownText.h).
     std::size_t keptInRam = 64'000'000;
     std::int64_t settledNs = kSettledNs;
+    MakerPatience patience = {};
 };
 
 // Whether `data` names a file of ready token ids (.bin), or a folder of such shards without texts among them.

@@ -17,8 +17,8 @@ struct Watched {
     std::atomic<std::uintptr_t> begin{0}, end{0};  // end 0 = free; begin is written before end
     std::atomic<bool> cutShort{false};
 };
-std::array<Watched, 128> g_watched;
-std::mutex g_placesMutex;  // of watch() and forget(); the handler takes none
+std::array<Watched, 4096> g_watched;  // tens of GB of shards are hundreds of files
+std::mutex g_placesMutex;             // of watch() and forget(); the handler takes none
 struct sigaction g_former {};
 std::uintptr_t g_page = 4096;
 

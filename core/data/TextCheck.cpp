@@ -58,8 +58,4 @@ Status TextCheck::more(std::size_t count) {
     return {};
 }
 
-Status checkText(std::string_view bytes, const std::string& name) {
-    return TextCheck(bytes, name).more(bytes.size());
-}
-
 }  // namespace stepscope

@@ -1,5 +1,5 @@
-// TextCheck: whether bytes are a text that a run can read, and if not, which byte stands in the way. TextReader asks for all of them at once;
-// app/workbench/DataCheck, for a file that was chosen in the window, in pieces, so that it can be interrupted. Any thread.
+// TextCheck: whether bytes are a text that a run can read, and if not, which byte stands in the way. In pieces, so that it can be interrupted: asked
+// by TextReader, and by app/workbench/DataCheck for a file that was chosen in the window. Any thread.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -30,7 +30,5 @@ private:
     std::size_t m_at = 0;
     bool m_done = false;
 };
-
-Status checkText(std::string_view bytes, const std::string& name);
 
 }  // namespace stepscope

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kNamedInNote = 3;
-constexpr std::size_t kPieceLooked = 4 << 20;  // between two questions whether anybody still wants to know
+constexpr std::size_t kPieceLooked = 4 << 20;   // between two questions whether anybody still wants to know
+constexpr std::size_t kToldOfCheck = 64 << 20;  // bytes between two words of how far it is
 
 std::string extensionOf(const fs::path& path) {
     std::string extension = path.extension().string();
@@ -164,11 +165,43 @@ struct Reading {
     Bytes free;
     Separator separator;
     std::string spoolFolder;
+    std::function<void(std::size_t)> grew;
 };
+
+// The whole of a text, however long.
+Status checkAll(std::string_view text, const std::string& path, const Reading& reading) {
+    TextCheck check(text, path);
+    Status good;
+    for (std::size_t looked = 0; good && !check.done(); looked += kPieceLooked) {
+        if (reading.cancelled) return cancelledReading(path);
+        if (reading.grew && looked > 0 && looked % kToldOfCheck == 0) reading.grew(looked);
+        good = check.more(kPieceLooked);
+    }
+    return good;
+}
+
+// Of what is unpacked.
+std::size_t mostOf(const TextSpool& spool, Bytes free) {
+    return spool.onlyInRam() ? std::min(kMostUnpacked, static_cast<std::size_t>(std::max<std::int64_t>(0, mostThatGrows(free).count)))
+                             : std::string::npos;
+}
+
+// The documents of all lines; what a person should know of them.
+Result<std::string> appendJsonLines(const MappedFile& file, const std::string& path, const Reading& reading, TextSpool& spool) {
+    Documents documents(spool, path, reading.free, reading.separator);
+    JsonLines lines(path, [&documents](std::string_view text) { return documents.add(text); });
+    Status read =
+        eachPiece(file, path, reading.cancelled, mostOf(spool, reading.free), [&lines](std::string_view piece) { return lines.more(piece); });
+    if (read.ok()) read = lines.end();
+    if (!read) return read.error();
+    if (!lines.anyText()) return noLineHoldsText(path);  // separators alone are nothing to train on
+    return mended(lines.mendedLines());
+}
 
 Result<SourceText> readParquetFile(const std::string& path, const Reading& reading) {
     if (auto file = MappedFile::open(path); !file) return file.error();  // it is there, may be read, and is no pipe
     TextSpool spool(reading.spoolFolder, reading.free);
+    spool.tell(reading.grew);
     auto note = appendParquet(path, reading.cancelled, {spool, path, reading.free, reading.separator});
     if (!note) return note.error();
     SourceText source{.name = path, .title = path, .note = std::move(*note)};
@@ -182,36 +215,35 @@ Result<SourceText> readOne(const std::string& path, const Reading& reading) {
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
     TextSpool spool(reading.spoolFolder, reading.free);
-    const std::size_t most =
-        spool.onlyInRam() ? std::min(kMostUnpacked, static_cast<std::size_t>(mostThatGrows(reading.free).count)) : std::string::npos;
+    spool.tell(reading.grew);
     if (isJsonLines(path) && !file->bytes().empty()) {
-        Documents documents(spool, path, reading.free, reading.separator);
-        JsonLines lines(path, [&documents](std::string_view text) { return documents.add(text); });
-        Status read = eachPiece(*file, path, reading.cancelled, most, [&lines](std::string_view piece) { return lines.more(piece); });
-        if (read.ok()) read = lines.end();
-        if (!read) return read.error();
-        if (!lines.anyText()) return noLineHoldsText(path);  // separators alone are nothing to train on
-        source.note = mended(lines.mendedLines());
+        auto note = appendJsonLines(*file, path, reading, spool);
+        if (!note) return note.error();
+        source.note = std::move(*note);
         if (auto taken = takeText(spool, source); !taken) return taken.error();
         return source;
     }
     if (isPacked(path)) {
-        const Status read = eachPiece(*file, path, reading.cancelled, most, [&spool](std::string_view piece) { return spool.append(piece); });
+        const Status read =
+            eachPiece(*file, path, reading.cancelled, mostOf(spool, reading.free), [&spool](std::string_view piece) { return spool.append(piece); });
         if (!read) return read.error();
         if (auto taken = takeText(spool, source); !taken) return taken.error();
     } else {
         source.file = std::move(*file);
     }
-    if (auto checked = checkText(source.text(), path); !checked) return checked.error();
+    if (auto checked = checkAll(source.text(), path, reading); !checked) return checked.error();
     if (source.text().starts_with(kByteOrderMark)) source.skip = kByteOrderMark.size();
     return source;
 }
 
 // Regular files below `folder`, hidden ones left out, in the order of their paths.
-Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
+Result<std::vector<fs::path>> filesBelow(const std::string& folder, const std::function<bool()>& wanted) {
+    constexpr std::size_t kEntriesAtOnce = 256;
     std::vector<fs::path> files;
     std::error_code problem;
+    std::size_t entries = 0;
     for (fs::recursive_directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+        if (wanted && ++entries % kEntriesAtOnce == 0 && !wanted()) return cancelledReading(folder);
         std::error_code ignored;
         const bool hidden = at->path().filename().string().starts_with('.');
         if (hidden && at->is_directory(ignored)) at.disable_recursion_pending();
@@ -223,9 +255,10 @@ Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
 }
 
 Result<SourceText> readFolder(const std::string& folder, const Reading& reading) {
-    auto files = filesBelow(folder);
+    auto files = filesBelow(folder, [&reading] { return !reading.cancelled; });
     if (!files) return files.error();
     TextSpool spool(reading.spoolFolder, reading.free);
+    spool.tell(reading.grew);
     std::vector<std::string> skipped, notes;
     std::size_t used = 0;
     const char* between = reading.separator == Separator::EndOfText ? kEndOfText : "\n";
@@ -238,8 +271,21 @@ Result<SourceText> readFolder(const std::string& folder, const Reading& reading)
             if (!note->empty()) notes.push_back(std::move(*note));
             continue;
         }
+        // What is unpacked of a line at a time goes where all of it shall be, and not by a file of its own.
+        if (std::error_code ignored; isJsonLines(path) && fs::file_size(path, ignored) > 0 && !ignored) {
+            const auto file = MappedFile::open(path.string());
+            if (!file) return file.error();
+            if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
+            const auto note = appendJsonLines(*file, path.string(), reading, spool);
+            if (!note) return note.error();
+            if (!note->empty()) notes.push_back(fmt::format("{}: {}", path.lexically_relative(folder).string(), *note));
+            continue;
+        }
         const auto held = static_cast<std::int64_t>(spool.inRam());
-        auto one = readOne(path.string(), {reading.cancelled, {reading.free.count - held}, reading.separator, reading.spoolFolder});
+        const auto grew = [&](std::size_t bytes) {
+            if (reading.grew) reading.grew(spool.size() + bytes);
+        };
+        auto one = readOne(path.string(), {reading.cancelled, {reading.free.count - held}, reading.separator, reading.spoolFolder, grew});
         if (!one) {
             if (mustBeGood(path) || one.error().code != ErrorCode::BadInput) return one.error();
             skipped.push_back(path.lexically_relative(folder).string());
@@ -251,7 +297,10 @@ Result<SourceText> readFolder(const std::string& folder, const Reading& reading)
                                       format::bytes({size}), path.lexically_relative(folder).string()),
                           reading.free, "join the files into one (cat), which is mapped, or give fewer");
         if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
-        if (auto put = spool.append(one->text()); !put) return put.error();
+        for (std::string_view left = one->text(); !left.empty(); left.remove_prefix(std::min(kPieceLooked, left.size()))) {
+            if (reading.cancelled) return cancelledReading(folder);
+            if (auto put = spool.append(left.substr(0, kPieceLooked)); !put) return put.error();
+        }
         if (!one->note.empty()) notes.push_back(fmt::format("{}: {}", path.lexically_relative(folder).string(), one->note));
     }
     if (used == 0) return noTextIn(folder, files->size());
@@ -344,7 +393,7 @@ Status checkBeginningOfOne(const std::string& path, std::size_t most, const std:
 }
 
 Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const std::function<bool()>& wanted) {
-    const auto files = filesBelow(folder);
+    const auto files = filesBelow(folder, wanted);
     if (!files) return files.error();
     bool anyText = false;
     std::size_t looked = 0;
@@ -365,9 +414,9 @@ Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const
 
 }  // namespace
 
-Result<std::vector<fs::path>> filesOfText(const std::string& path) {
+Result<std::vector<fs::path>> filesOfText(const std::string& path, const std::function<bool()>& wanted) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return filesBelow(path);
+    if (fs::is_directory(path, ignored)) return filesBelow(path, wanted);
     return std::vector<fs::path>{path};
 }
 
@@ -381,9 +430,9 @@ bool isPlainTextFile(const std::string& path) {
 }
 
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator,
-                            const std::string& spoolFolder) {
+                            const std::string& spoolFolder, const std::function<void(std::size_t)>& grew) {
     std::error_code ignored;
-    const Reading reading{cancelled, free, separator, spoolFolder};
+    const Reading reading{cancelled, free, separator, spoolFolder, grew};
     if (fs::is_directory(path, ignored)) return readFolder(path, reading);
     if (isParquet(path) && !isPacked(path)) return readParquetFile(path, reading);
     return readOne(path, reading);

@@ -32,9 +32,11 @@ struct SourceText {
 // Refuses empty, binary and non-UTF-8 files with one sentence that names the file and, where there is one, the byte.
 // Of a folder (recursive, sorted by path, hidden files left out) such files are skipped, and the note says which.
 // A plain file is mapped. What is unpacked, or put together of a folder, of lines of JSON or of parquet, goes into a file in `spoolFolder` when it is
-// long (TextSpool.h); without such a folder it has to lie in RAM, and what `free` has no room for is refused.
+// long (TextSpool.h); without such a folder it has to lie in RAM, and what `free` has no room for is refused. grew: called now and then, with the
+// bytes of text that were read so far.
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded,
-                            Separator separator = Separator::BlankLine, const std::string& spoolFolder = {});
+                            Separator separator = Separator::BlankLine, const std::string& spoolFolder = {},
+                            const std::function<void(std::size_t)>& grew = {});
 
 // Looks at the first `most` bytes (unpacked) of what readText would read, without keeping them: a sentence of readText's where they are enough to
 // know that it would refuse. Of a folder whether there is any text in it, and the beginnings of those files that have to be good, `most` bytes of
@@ -42,7 +44,8 @@ Result<SourceText> readText(const std::string& path, const std::atomic<bool>& ca
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted);
 
 // The files that readText would read for it: itself, or of a folder the regular ones below it, hidden ones left out, in the order of their paths.
-Result<std::vector<std::filesystem::path>> filesOfText(const std::string& path);
+// Cancelled: `wanted`, asked now and then, says no.
+Result<std::vector<std::filesystem::path>> filesOfText(const std::string& path, const std::function<bool()>& wanted = {});
 
 // By its name: what it unpacks to is not known before. So of parquet.
 bool isPackedText(const std::string& path);

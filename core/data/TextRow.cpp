@@ -18,17 +18,21 @@ constexpr std::int64_t kBlock = 1 << 16;
 TextRow::TextRow(std::shared_ptr<const SourceText> text, std::shared_ptr<const Tokenizer> tokenizer, std::shared_ptr<const TokenRow> tokens)
     : m_text(std::move(text)), m_tokenizer(std::move(tokenizer)), m_tokens(std::move(tokens)) {}
 
-Status TextRow::prepare() const {
-    std::call_once(m_once, [this] { m_prepared = findMarks(); });
-    return m_prepared;
+Status TextRow::prepare(const std::function<bool()>& wanted) const {
+    const std::lock_guard lock(m_preparing);
+    if (m_prepared) return *m_prepared;
+    Status found = findMarks(wanted);
+    if (found || found.error().code != ErrorCode::Cancelled) m_prepared = found;
+    return found;
 }
 
-Status TextRow::findMarks() const {
+Status TextRow::findMarks(const std::function<bool()>& wanted) const {
     const std::string_view text = m_text->text();
     m_marks = {{0, 0}};
     std::vector<std::int64_t> block(static_cast<std::size_t>(std::min(kBlock, m_tokens->size())));
     std::size_t byte = 0, cut = 0;  // the token looked at begins at `byte`; the next place to cut, when one was looked for
     for (std::int64_t token = 0; token < m_tokens->size();) {
+        if (wanted && !wanted()) return makeError(ErrorCode::Cancelled, fmt::format("Finding places in {} was cancelled.", m_text->name));
         const std::int64_t count = std::min(kBlock, m_tokens->size() - token);
         m_tokens->copy(token, count, block.data());
         for (std::int64_t i = 0; i < count && byte < text.size(); ++i, ++token) {

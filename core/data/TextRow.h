@@ -2,7 +2,9 @@
 // once. Marks - "token n begins at byte b" every few hundred tokens - are found once, so that a read tokenises only what it needs.
 // Made while a corpus is opened; read by the trainer thread and by loader workers.
 #pragma once
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/data/Corpus.h"
@@ -16,7 +18,7 @@ public:
     TextRow(std::shared_ptr<const SourceText> text, std::shared_ptr<const Tokenizer> tokenizer, std::shared_ptr<const TokenRow> tokens);
 
     // Finds the marks, if that was not done yet: one walk over the ids. Unsupported: the text cannot be cut anywhere near.
-    Status prepare() const override;
+    Status prepare(const std::function<bool()>& wanted = {}) const override;
 
     std::int64_t size() const override { return m_tokens->size(); }
     // Throws DataChanged when the text no longer gives the tokens it gave.
@@ -29,15 +31,15 @@ private:
         std::int64_t token;
         std::size_t byte;
     };
-    Status findMarks() const;
+    Status findMarks(const std::function<bool()>& wanted) const;
     std::vector<std::int32_t> tokenise(std::int64_t begin, std::int64_t count) const;
 
     std::shared_ptr<const SourceText> m_text;
     std::shared_ptr<const Tokenizer> m_tokenizer;
     std::shared_ptr<const TokenRow> m_tokens;
-    mutable std::once_flag m_once;
-    mutable Status m_prepared;
-    mutable std::vector<Mark> m_marks;  // ascending; the first is {0, 0}, the last the end
+    mutable std::mutex m_preparing;
+    mutable std::optional<Status> m_prepared;  // under m_preparing; does not change any more, nor do the marks
+    mutable std::vector<Mark> m_marks;         // ascending; the first is {0, 0}, the last the end
 };
 
 }  // namespace stepscope

@@ -16,6 +16,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kSpoolAtOnce = 4 << 20;
+constexpr std::size_t kToldEachTime = 64 << 20;
 
 }  // namespace
 
@@ -39,12 +40,21 @@ Status TextSpool::append(std::string_view piece) {
     m_size += piece.size();
     if (m_file < 0 && m_size > m_inRam && !onlyInRam())
         if (auto moved = toFile(); !moved) {
-            if (m_size > m_mayGrow) return moved;
             if (m_file >= 0) ::close(std::exchange(m_file, -1));
+            m_noFile = moved.error();
             m_folder.clear();
         }
-    m_text += piece;
-    return m_file >= 0 && m_text.size() >= kSpoolAtOnce ? flush() : Status{};
+    if (m_noFile && m_size > m_mayGrow) return *m_noFile;
+    if (m_file < 0) m_text += piece;
+    while (m_file >= 0 && !piece.empty()) {
+        const std::size_t part = std::min(piece.size(), kSpoolAtOnce - m_text.size());
+        m_text += piece.substr(0, part);
+        piece.remove_prefix(part);
+        if (m_text.size() < kSpoolAtOnce) continue;
+        if (auto flushed = flush(); !flushed) return flushed;
+    }
+    if (m_grew && m_size - m_told >= kToldEachTime) m_grew(m_told = m_size);
+    return {};
 }
 
 Status TextSpool::toFile() {

@@ -2,6 +2,8 @@
 // file without a name, which is mapped and gone when nobody reads it any more, so memory stays bounded whatever the text's size. Used by TextReader.
 #pragma once
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,10 +23,14 @@ public:
     TextSpool(const TextSpool&) = delete;
     TextSpool& operator=(const TextSpool&) = delete;
 
+    // Called by append() now and then, with the size so far.
+    void tell(std::function<void(std::size_t)> grew) { m_grew = std::move(grew); }
+
     std::size_t size() const { return m_size; }
     std::size_t inRam() const { return m_text.size(); }  // of it
     bool onlyInRam() const { return m_folder.empty(); }
-    // Io: the file cannot be written; the sentence names the folder.
+    // However long the piece is, not more than a few megabytes of it wait in RAM for the file. Io: that cannot be written; the sentence names the
+    // folder.
     Status append(std::string_view piece);
 
     struct Text {
@@ -40,7 +46,10 @@ private:
 
     std::string m_folder;
     std::size_t m_mayGrow, m_inRam, m_size = 0;
-    std::string m_text;  // all of it, or what is not yet in the file
+    std::string m_text;             // all of it, or what is not yet in the file
+    std::optional<Error> m_noFile;  // why it has to stay in RAM though there was a folder
+    std::function<void(std::size_t)> m_grew;
+    std::size_t m_told = 0;
     int m_file = -1;
 };
 

@@ -9,8 +9,6 @@ Verdict zeroUsable(const Machine&, const RunConfig& config, const Value& value) 
     if (word(value) == "0") return Verdict::yes();
     if (config.word("optimizer") == "8-bit")
         return Verdict::no("it deals out moments in float32, and optimizer=8-bit keeps others; choose one of the two.");
-    if (config.word("fusion") == "step")
-        return Verdict::no("a planned step updates all weights in one pass; choose fusion=kernels, or leave every worker all moments.");
     return Verdict::yes();
 }
 

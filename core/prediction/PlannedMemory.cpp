@@ -45,7 +45,7 @@ void playPlannedStep(const RunPlan& plan, const ModelSizes& sizes, AllocationTra
     const double e = plan.precision == Precision::Float32 ? kFloat : 2;
     trace.take(MemoryKind::Weights, kFloat * P);
     const double moment = plan.optimizer == OptimizerKind::EightBit ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
-    trace.take(MemoryKind::Moments, 2 * moment * P);
+    trace.take(MemoryKind::Moments, 2 * moment * P / static_cast<double>(plan.momentShares));
     for (double i = 0; i < batchesInMemory(plan.feed); ++i) trace.take(MemoryKind::Batches, 2 * kId * n);
     trace.takePart(MemoryKind::Gradients, kFloat * P);
     trace.takePart(MemoryKind::LowWeights,

@@ -172,6 +172,7 @@ void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clo
             m_others->handRound(state.weights, momentBounds(state.layout, state.share.of));
             state.bumpRevision();
             clock.enter(Phase::Optimizer);
+            received(state);
         }
     }
     release();

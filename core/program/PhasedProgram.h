@@ -51,6 +51,8 @@ protected:
     // for.
     virtual bool decidesOnDevice() const { return false; }
     virtual void update(TrainState& state, const AdamW& settings) = 0;
+    // After the update of a State that holds a part of the moments: the other workers' parts of the weights are there, too.
+    virtual void received(const TrainState& /*state*/) {}
     // After the update, or in its place.
     virtual void release() {}
 

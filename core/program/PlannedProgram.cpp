@@ -96,7 +96,6 @@ PlannedProgram::PlannedProgram(ProgramParts parts) : PhasedProgram(std::move(par
 PlannedProgram::~PlannedProgram() = default;
 
 void PlannedProgram::bind(const TrainState& state) {
-    SS_CHECK(state.share.whole());
     const bool other = m_engine == nullptr || m_boundConfig != state.config;
     const std::int64_t begin = now();
     if (other) {
@@ -176,6 +175,21 @@ double PlannedProgram::clip(AdamW& settings) {
 }
 
 void PlannedProgram::update(TrainState& state, const AdamW& settings) {
+    if (!state.share.whole()) {
+        // The rest comes from the others, and is packed when it is there.
+        const MomentRange held = momentRange(state.layout, state.share);
+        if (updatesByItself())
+            return m_engine->update({.weights = state.weights.data_ptr<float>(),
+                                     .firstMoment = state.firstMoment.data_ptr<float>(),
+                                     .secondMoment = state.secondMoment.data_ptr<float>(),
+                                     .begin = held.begin,
+                                     .end = held.end},
+                                    adamWStep(settings, true));
+        const c10::NoGradGuard noGradient;
+        for (auto& group : partGroups(state, m_gradients))
+            if (!group.parameters.empty()) m_parts.optimizer(group, settings);
+        return;
+    }
     if (updatesByItself()) {
         m_engine->update({state.weights.data_ptr<float>(), state.firstMoment.data_ptr<float>(), state.secondMoment.data_ptr<float>()},
                          adamWStep(settings, true));
@@ -185,6 +199,11 @@ void PlannedProgram::update(TrainState& state, const AdamW& settings) {
         for (auto& group : m_groups) m_parts.optimizer(group, settings);
         m_engine->pack(state.weights.data_ptr<float>());
     }
+    m_packed = state.revision();
+}
+
+void PlannedProgram::received(const TrainState& state) {
+    m_engine->pack(state.weights.data_ptr<float>());
     m_packed = state.revision();
 }
 

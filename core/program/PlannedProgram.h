@@ -28,6 +28,7 @@ private:
     std::vector<double> takeLosses() override { return m_losses; }
     double clip(AdamW& settings) override;
     void update(TrainState& state, const AdamW& settings) override;
+    void received(const TrainState& state) override;
 
     double lossOfBatch(const TrainState& state, const at::Tensor& inputs, const at::Tensor& targets);
     // Whether the engine's own pass clips, updates and packs at once.

@@ -8,6 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct NormPlan;
 
 struct StepBuffers {
     float *weights = nullptr, *firstMoment = nullptr, *secondMoment = nullptr;
+    // Of all parameters those that the moments are of, and that are updated; the others come from other workers.
+    std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
 };
 
 struct MicroBatch {
@@ -64,7 +67,8 @@ public:
     double evaluate(const float* weights, const std::int64_t* ids, const std::int64_t* targets);
     // Global L2 norm of the gradients.
     double gradientNorm();
-    // Clip + AdamW + packing in one pass over memory. `decaying`: of the matrices; biases and norms keep their size.
+    // Clip + AdamW + packing in one pass over memory. `decaying`: of the matrices; biases and norms keep their size. Of a part of the parameters
+    // nothing is packed: pack() does that when the others are there.
     void update(const StepBuffers& buffers, const AdamWStep& decaying);
 
     float* gradients() const;  // (size)

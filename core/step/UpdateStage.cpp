@@ -104,21 +104,26 @@ void StepEngine::pack(const float* weights) {
 void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
     AdamWStep plain = decaying;
     plain.keep = 1;
-    const bool lowers = m_shape.element == gemm::Element::Bf16;
+    const std::int64_t end = std::min(b.end, m_parameters.size);
+    const bool whole = b.begin == 0 && end == m_parameters.size;
+    const bool lowers = whole && m_shape.element == gemm::Element::Bf16;
     m_team.run([&](int worker) {
         const PlaceScope place(Activity::Optimizer);
-        const OperationSpan span("AdamW + pack weights", Role::Optimizer, worker,
-                                 [&] { return StageWork(m_shape).adamW(share(m_parameters.size, worker, m_shape.workers).size()); });
+        const OperationSpan span(whole ? "AdamW + pack weights" : "AdamW", Role::Optimizer, worker,
+                                 [&] { return StageWork(m_shape).adamW(share(end - b.begin, worker, m_shape.workers).size()); });
         std::byte* low = m_plan->workers[static_cast<std::size_t>(worker)].low;
         const auto update = [&](const AdamWStep& step, std::int64_t offset, std::int64_t count, Bf16* into) {
-            adamWCpu().update(step, m_plan->gradients + offset, b.weights + offset, b.firstMoment + offset, b.secondMoment + offset, into, 0, count);
+            const std::int64_t from = std::max(offset, b.begin), to = std::min(offset + count, end), inMoments = from - b.begin;
+            if (from >= to) return;
+            adamWCpu().update(step, m_plan->gradients + from, b.weights + from, b.firstMoment + inMoments, b.secondMoment + inMoments, into, 0,
+                              to - from);
         };
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), worker, m_shape.workers);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
                 const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row), first = place.weight + row * place.in;
                 update(decaying, first, rows * place.in, lowers ? reinterpret_cast<Bf16*>(low) : nullptr);
-                packed.pack(m_shape.element, place.out, place.in, row, rows, lowers ? static_cast<const void*>(low) : b.weights + first);
+                if (whole) packed.pack(m_shape.element, place.out, place.in, row, rows, lowers ? static_cast<const void*>(low) : b.weights + first);
             }
         });
         for (const Table& table : tablesOf(m_shape, m_parameters)) {

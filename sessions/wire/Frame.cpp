@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/Check.h"
+#include "core/base/Format.h"
 #include "core/base/Utf8.h"
 
 namespace stepscope {
@@ -25,6 +26,13 @@ std::string quotedBeginning(const std::byte* bytes, std::size_t count) {
 }
 
 }  // namespace
+
+Status fitsFrame(const FrameBytes& payload, std::string_view what) {
+    if (payload.size() <= kMostFrameBytes) return {};
+    const auto words = [](std::size_t bytes) { return format::bytes({static_cast<std::int64_t>(bytes)}); };
+    return makeError(ErrorCode::Unsupported, fmt::format("{} takes {}; an engine and who asks it can send each other no more than {} at a time.",
+                                                         what, words(payload.size()), words(kMostFrameBytes)));
+}
 
 FrameBytes frameOf(FrameType type, const FrameBytes& payload) {
     SS_CHECK(payload.size() <= kMostFrameBytes);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/base/Result.h"
@@ -52,6 +53,8 @@ struct Frame {
     FrameBytes payload;
 };
 
+// Unsupported: no frame can hold it. what: begins the sentence, "It", "What was asked".
+Status fitsFrame(const FrameBytes& payload, std::string_view what);
 // Head and payload, of at most kMostFrameBytes.
 FrameBytes frameOf(FrameType type, const FrameBytes& payload);
 

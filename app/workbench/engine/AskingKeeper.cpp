@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kMayTakeToBeKept{30};  // of one whose answer is 
 }  // namespace
 
 Result<SessionPlace> AskingKeeper::open(const SessionInfo& info, TimeNs now) {
-    m_outlet.send(FrameType::Keep, askedToBytes({info, now}));
+    if (const Status asked = m_outlet.send(FrameType::Keep, askedToBytes({info, now})); !asked) return asked.error();
     std::unique_lock lock(m_mutex);
     const auto told = [&] { return m_answer || m_closed; };
     if (beside())

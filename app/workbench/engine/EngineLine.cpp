@@ -106,10 +106,12 @@ EngineLine::~EngineLine() {
 }
 
 void EngineLine::send(FrameType type, const FrameBytes& payload) {
-    const FrameBytes frame = frameOf(type, payload);
     {
+        Status fits = fitsFrame(payload, "What the engine is to hear");
+        const FrameBytes frame = fits ? frameOf(type, payload) : FrameBytes();
         const std::lock_guard lock(m_mutex);
         m_unsent.insert(m_unsent.end(), frame.begin(), frame.end());
+        if (!fits) m_unsendable = std::move(fits);
     }
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto count = ::write(m_wake, &one, sizeof(one));
@@ -118,6 +120,7 @@ void EngineLine::send(FrameType type, const FrameBytes& payload) {
 Result<std::optional<Frame>> EngineLine::next(milliseconds patience) {
     const auto until = Clock::now() + patience;
     while (true) {
+        if (const Status sent = unsendable(); !sent) return sent.error();
         auto frame = m_frames.next();
         if (!frame || *frame) return frame;
         if (m_over) return gone();
@@ -125,6 +128,11 @@ Result<std::optional<Frame>> EngineLine::next(milliseconds patience) {
         if (left.count() < 0) return std::optional<Frame>();
         exchange(left);
     }
+}
+
+Status EngineLine::unsendable() {
+    const std::lock_guard lock(m_mutex);
+    return m_unsendable;
 }
 
 // Whether there is anything to write, and somebody who reads.

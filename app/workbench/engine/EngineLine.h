@@ -36,8 +36,9 @@ public:
     EngineLine(const EngineLine&) = delete;
     EngineLine& operator=(const EngineLine&) = delete;
 
+    // What no frame can hold is not sent, and next() fails with that.
     void send(FrameType type, const FrameBytes& payload);
-    // One thread. The next frame, or nothing within that time. An error: what comes is no frame, or nothing more will.
+    // One thread. The next frame, or nothing within that time. An error: what comes is no frame, nothing more will, or something could not be sent.
     Result<std::optional<Frame>> next(std::chrono::milliseconds patience);
     bool broken() const { return m_over; }  // next() has failed as nothing more comes, not for what has come
     // Says what was to be said and nothing more, and waits for the process, which has a moment before it is killed: "was ended by signal 9 (Killed)".
@@ -46,6 +47,7 @@ public:
 private:
     EngineLine() = default;
     void exchange(std::chrono::milliseconds patience);
+    Status unsendable();
     bool takeUnsent();
     void write();
     void sayRest();
@@ -58,6 +60,7 @@ private:
     int m_in = -1, m_out = -1, m_err = -1, m_wake = -1;
     std::mutex m_mutex;
     FrameBytes m_unsent;        // under m_mutex
+    Status m_unsendable;        //   as this
     FrameBytes m_writing;       // of the reading thread,
     std::size_t m_written = 0;  //   and how much of it has gone
     FrameReader m_frames;

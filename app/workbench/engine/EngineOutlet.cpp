@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-#include "core/base/Format.h"
+#include "app/workbench/engine/StartWords.h"
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
 #include "sessions/wire/EventWire.h"
@@ -25,19 +25,26 @@ void EngineOutlet::publishChunk(ChunkPtr chunk) {
     const std::lock_guard lock(m_mutex);
     if (!good) return leaveOut(good.error().sentence);  // nobody could store it
     const FrameBytes payload = chunkToBytes(m_number + 1, *chunk);
-    write(FrameType::Chunk, payload, ++m_number);  // what can be stored fits into a frame
+    if (const Status fits = fitsFrame(payload, "It"); !fits) return leaveOut(fits.error().sentence);
+    write(FrameType::Chunk, payload, ++m_number);
 }
 
-void EngineOutlet::send(FrameType type, const FrameBytes& payload) {
+Status EngineOutlet::send(FrameType type, const FrameBytes& payload) {
+    if (Status fits = fitsFrame(payload, "What the engine has to say"); !fits) return fits;
     const std::lock_guard lock(m_mutex);
     write(type, payload, 0);
+    return {};
+}
+
+void EngineOutlet::refuse(const Error& why) {
+    const Status said = send(FrameType::Refused, errorToBytes(why));
+    if (!said) (void)send(FrameType::Refused, errorToBytes(said.error()));
 }
 
 void EngineOutlet::writeEvent(const Event& event) {
     const FrameBytes payload = eventToBytes(m_number + 1, event);
-    if (payload.size() <= kMostFrameBytes) return write(FrameType::Event, payload, ++m_number);
-    const auto words = [](std::size_t bytes) { return format::bytes({static_cast<std::int64_t>(bytes)}); };
-    leaveOut(fmt::format("It takes {}; an engine can send {} at a time.", words(payload.size()), words(kMostFrameBytes)));
+    if (const Status fits = fitsFrame(payload, "It"); !fits) return leaveOut(fits.error().sentence);
+    write(FrameType::Event, payload, ++m_number);
 }
 
 // Of many that follow each other not every one gets a line: the first, the second, the fourth and so on, and all at the end.

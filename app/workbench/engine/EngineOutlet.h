@@ -14,13 +14,16 @@ class EngineOutlet : public EventSink {
 public:
     void publish(Event event) override;
     void publishChunk(ChunkPtr chunk) override;
-    // What is no event. Of one that nobody reads any more nothing is written, and nothing fails.
-    virtual void send(FrameType type, const FrameBytes& payload);
+    // What is no event. Of one that nobody reads any more nothing is written, and nothing fails. Unsupported: no frame can hold it, and nothing was
+    // written.
+    virtual Status send(FrameType type, const FrameBytes& payload);
+    // Why a run cannot be, or what became of it cannot be said; shorter where no frame can hold it.
+    void refuse(const Error& why);
     // Whoever publishes must not wait for a disk any longer: the run is to stop.
     virtual void stopping() {}
 
 protected:
-    // One at a time. number: of an event or a chunk; 0 of all else.
+    // One at a time, what a frame can hold. number: of an event or a chunk; 0 of all else.
     virtual void write(FrameType type, const FrameBytes& payload, std::uint64_t number) = 0;
 
 private:

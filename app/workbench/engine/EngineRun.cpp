@@ -61,6 +61,11 @@ EngineRun::~EngineRun() {
 void EngineRun::send(Command command) {
     if (std::holds_alternative<Stop>(command)) m_cancelled = true;
     const std::lock_guard lock(m_mutex);
+    // Left out, before it has a number: the engine would miss it, and the run goes on.
+    if (Status fits = fitsFrame(commandToBytes(m_commands + 1, command), "What the run was asked for"); !fits) {
+        m_unsendable = std::move(fits);
+        return;
+    }
     const NumberedCommand& one = m_unheard.emplace_back(++m_commands, std::move(command));
     if (m_up) m_line->send(FrameType::Command, commandToBytes(one.number, one.command));
     if (m_up && !detached()) m_unheard.clear();
@@ -154,6 +159,7 @@ Status EngineRun::listen() {
     while (!m_summary) {
         tellStored();
         tellSafe();
+        tellUnsendable();
         const auto frame = m_line->next(kLookAround);
         if (!frame) return frame.error();
         if (*frame) {
@@ -335,6 +341,15 @@ void EngineRun::tellSafe() {
     m_safe.told = m_safe.number;
     m_safe.published = -1;
     m_line->send(FrameType::Safe, safeToBytes({.number = m_safe.told}));
+}
+
+void EngineRun::tellUnsendable() {
+    Status told;
+    {
+        const std::lock_guard lock(m_mutex);
+        std::swap(told, m_unsendable);
+    }
+    if (!told) tell(LogLevel::Warning, told.error().sentence);
 }
 
 // While there is no line the run goes on there: what is heard of that later must not lie before what is said here meanwhile, or who follows the

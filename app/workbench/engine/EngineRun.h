@@ -45,6 +45,7 @@ private:
     Status keep(const Frame& frame);
     void tellStored();
     void tellSafe();
+    void tellUnsendable();
     void tellForecast();
     void tell(LogLevel level, std::string text);
 
@@ -91,6 +92,7 @@ private:
     std::vector<NumberedCommand> m_unheard;  // that the engine may not know of
     std::uint64_t m_commands = 0;            // number of the newest
     bool m_up = false;                       // the engine takes commands
+    Status m_unsendable;                     // a command that no frame can hold, until that is told
 
     // Of the thread; the rest is read after it has ended.
     std::shared_ptr<Recorder> m_recorder;

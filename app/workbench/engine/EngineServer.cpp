@@ -71,7 +71,7 @@ public:
         for (const ListedEngine& one : listEngines())
             if (!one.description.empty() && (one.lives || !one.heard))
                 hello.going.push_back(one.id + (one.lives ? ": " : kHasEnded) + one.description);
-        m_outlet.send(FrameType::Hello, helloToBytes(hello));
+        if (Status said = m_outlet.send(FrameType::Hello, helloToBytes(hello)); !said) return said;
         if (const int problem = m_outlet.problem(); problem != 0)
             return makeError(ErrorCode::Io, fmt::format("What the engine says cannot be written: {}.", std::strerror(problem)));
         std::array<std::byte, 4096> piece;
@@ -106,8 +106,7 @@ private:
             return ::poll(&more, 1, 0) == 0;
         });
         if (!answer) return answer.error();
-        if (*answer) m_outlet.send((*answer)->type, (*answer)->payload);
-        return {};
+        return *answer ? m_outlet.send((*answer)->type, (*answer)->payload) : Status();
     }
 
     const Machine m_machine;

@@ -71,14 +71,14 @@ Status ServedRun::start(const Frame& frame) {
     request->workerProgram = ownCommand().front();
     auto started = m_workbench.start(std::move(*request), m_outlet);
     if (!started) {
-        m_outlet.send(FrameType::Refused, errorToBytes(started.error()));
+        m_outlet.refuse(started.error());
         return {};
     }
     m_run = std::move(*started);
     m_running = m_run.get();
     if (m_stopped) m_run->send(Stop{});
     m_waiting = std::thread([this] {
-        m_outlet.send(FrameType::Summary, summaryToBytes(m_run->wait()));
+        if (const Status said = m_outlet.send(FrameType::Summary, summaryToBytes(m_run->wait())); !said) m_outlet.refuse(said.error());
         m_ended = true;
         m_onEnded();
     });

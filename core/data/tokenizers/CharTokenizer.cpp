@@ -66,9 +66,15 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> charTokenizer(std::string_view text) {
+std::shared_ptr<const Tokenizer> charTokenizer(std::string_view text, const std::function<bool(std::size_t)>& wanted) {
+    constexpr std::size_t kBetweenAsks = std::size_t{64} << 20;
     std::vector<char> seen(kCodePoints);
+    std::size_t ask = kBetweenAsks;
     for (std::size_t at = 0; at < text.size();) {
+        if (at >= ask) {
+            if (wanted && !wanted(at)) return nullptr;
+            ask = at + kBetweenAsks;
+        }
         const utf8::Step step = utf8::decode(text, at);
         seen[step.codePoint] = 1;
         at += step.length;

@@ -2,6 +2,7 @@
 // Used while preparing a run, for prompts and for samples; immutable after construction, so any thread may read one.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,7 +37,8 @@ public:
 constexpr const char* kEndOfText = "<|endoftext|>";
 
 std::shared_ptr<const Tokenizer> byteTokenizer();
-std::shared_ptr<const Tokenizer> charTokenizer(std::string_view text);  // vocabulary = sorted distinct code points
+// Vocabulary = sorted distinct code points. wanted: asked now and then, with the bytes that were looked at; null where it says no.
+std::shared_ptr<const Tokenizer> charTokenizer(std::string_view text, const std::function<bool(std::size_t)>& wanted = {});
 // Vocabulary files from `folder` (vocab.json or encoder.json, merges.txt or vocab.bpe); empty = where set-up put them. With `documents` kEndOfText is
 // one token wherever a text has it; otherwise it is read as any other signs.
 Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder = {}, bool documents = false);

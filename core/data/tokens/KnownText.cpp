@@ -23,9 +23,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kSourcesVersion = 1;  // another one when the same files are read as another text
+constexpr int kSourcesVersion = 1;    // another one when the same files are read as another text
+constexpr int kUnsettledVersion = 2;  // a program that knows no unsettledAtNs takes none of these
 constexpr const char* kSources = ".sources";
 constexpr std::uintmax_t kMostSources = 1 << 20;  // bytes
+constexpr std::size_t kFilesAtOnce = 256;         // each may be a question to another machine
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 std::int64_t nsOf(const timespec& time) {
@@ -41,8 +43,8 @@ std::optional<KnownText> knownIn(const fs::path& path) {
 
 }  // namespace
 
-std::optional<FilesSeen> filesSeen(const std::string& path, std::string_view how) {
-    const auto files = filesOfText(path);
+std::optional<FilesSeen> filesSeen(const std::string& path, std::string_view how, const std::function<bool()>& wanted) {
+    const auto files = filesOfText(path, wanted);
     if (!files) return std::nullopt;
     StreamingHash hash;
     FilesSeen seen;
@@ -52,7 +54,8 @@ std::optional<FilesSeen> filesSeen(const std::string& path, std::string_view how
     };
     addText(path);
     addText(how);
-    for (const fs::path& file : *files) {
+    for (std::size_t seenSoFar = 0; const fs::path& file : *files) {
+        if (wanted && ++seenSoFar % kFilesAtOnce == 0 && !wanted()) return std::nullopt;
         struct stat facts {};
         if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
         addText(file.native());
@@ -60,26 +63,37 @@ std::optional<FilesSeen> filesSeen(const std::string& path, std::string_view how
                                                static_cast<std::int64_t>(facts.st_size), nsOf(facts.st_mtim), nsOf(facts.st_ctim)};
         hash.add({reinterpret_cast<const char*>(told.data()), sizeof told});
         seen.newestNs = std::max({seen.newestNs, told[3], told[4]});
+        seen.bytes += static_cast<std::uint64_t>(facts.st_size);
     }
     seen.hash = hash.digest();
     return seen;
 }
 
-bool isSettled(const FilesSeen& files, std::int64_t forNs) {
+std::int64_t nowForFilesNs() {
     timespec now{};
-    return ::clock_gettime(CLOCK_REALTIME, &now) == 0 && files.newestNs < nsOf(now) - forNs;
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return nsOf(now);
+}
+
+bool isSettled(const FilesSeen& files, std::int64_t forNs) {
+    return files.newestNs < nowForFilesNs() - forNs;
 }
 
 std::string sourcesPath(const std::string& cache) {
     return cache + kSources;
 }
 
+std::string makingPath(const std::string& folder, const Hash128& files) {
+    return folder + "/" + files.hex() + ".making.part";  // TokenCache removes what a killed process leaves of it
+}
+
 std::string knownTextJson(const KnownText& known) {
-    const Json json{{"version", kSourcesVersion},
-                    {"files", {known.files.low, known.files.high}},
-                    {"text", {known.text.low, known.text.high}},
-                    {"title", known.title},
-                    {"note", known.note}};
+    Json json{{"version", known.unsettledAtNs == 0 ? kSourcesVersion : kUnsettledVersion},
+              {"files", {known.files.low, known.files.high}},
+              {"text", {known.text.low, known.text.high}},
+              {"title", known.title},
+              {"note", known.note}};
+    if (known.unsettledAtNs != 0) json["unsettled_at"] = known.unsettledAtNs;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a path may be no UTF-8
 }
 
@@ -87,13 +101,20 @@ std::optional<KnownText> parseKnownText(std::string_view text) {
     if (nestsDeeper(text)) return std::nullopt;
     const Json json = Json::parse(text, nullptr, false);
     try {
-        if (json.at("version") != kSourcesVersion) return std::nullopt;
+        std::int64_t unsettledAtNs = 0;
+        if (json.at("version") == kUnsettledVersion) {
+            const Json& at = json.at("unsettled_at");
+            unsettledAtNs = at.is_number_integer() ? at.get<std::int64_t>() : 0;
+            if (unsettledAtNs <= 0) return std::nullopt;
+        } else if (json.at("version") != kSourcesVersion) {
+            return std::nullopt;
+        }
         const auto hash = [&json](const char* name) {
             const Json& halves = json.at(name);
             if (!halves.at(0).is_number_unsigned() || !halves.at(1).is_number_unsigned()) throw std::out_of_range(name);
             return Hash128{halves.at(0).get<std::uint64_t>(), halves.at(1).get<std::uint64_t>()};
         };
-        return KnownText{hash("files"), hash("text"), json.at("title").get<std::string>(), json.at("note").get<std::string>()};
+        return KnownText{hash("files"), hash("text"), json.at("title").get<std::string>(), json.at("note").get<std::string>(), unsettledAtNs};
     } catch (const std::exception&) {
         return std::nullopt;
     }
@@ -109,11 +130,12 @@ void rememberText(const std::string& cache, const KnownText& known) {
     if (::close(file) != 0 || !written || ::rename(made.c_str(), sourcesPath(cache).c_str()) != 0) ::unlink(made.c_str());
 }
 
-std::optional<KnownText> rememberedText(const std::string& folder, const Hash128& files) {
+std::optional<KnownText> rememberedText(const std::string& folder, const Hash128& files, std::int64_t sinceNs) {
     std::error_code problem;
     for (fs::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
         if (at->path().extension() != kSources) continue;
-        if (auto known = knownIn(at->path()); known && known->files == files) return known;
+        const auto known = knownIn(at->path());
+        if (known && known->files == files && (known->unsettledAtNs == 0 || known->unsettledAtNs >= sinceNs)) return known;
     }
     return std::nullopt;
 }

@@ -161,7 +161,7 @@ Result<ReadyTokens> readReadyTokens(std::string_view bytes, std::shared_ptr<cons
     return ReadyTokens{.row = rowOf<std::uint32_t>(ids, std::move(owner)), .format = ReadyTokens::Format::LlmcLlama3};
 }
 
-Result<ReadyTokens> openReadyTokens(const std::string& path) {
+Result<ReadyTokens> openReadyTokens(const std::string& path, const std::function<bool()>& wanted) {
     std::string identity;
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
@@ -177,6 +177,7 @@ Result<ReadyTokens> openReadyTokens(const std::string& path) {
     ReadyTokens all{.shards = static_cast<std::int64_t>(files.size())};
     std::vector<std::shared_ptr<const TokenRow>> rows;
     for (const auto& file : files) {
+        if (wanted && !wanted()) return makeError(ErrorCode::Cancelled, fmt::format("Opening {} was cancelled.", path));
         auto one = openOne(file.string(), identity);
         if (!one) return one;
         if (!rows.empty() && one->format != all.format)

@@ -1,6 +1,7 @@
 // Token files of other programs: nanoGPT's .bin (uint16 ids, no header) and llm.c's (1024 bytes of header, then uint16 of
 // GPT-2 or uint32 of Llama 3), alone or as a folder of shards. Called while a corpus is opened.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,7 +25,8 @@ constexpr std::int64_t kLlama3Vocabulary = 128256;
 
 // A file, or a folder of shards (.bin), which are read in the order of their names. Shards whose name has the word "val" come last, as llm.c and
 // nanoGPT name what they validate on.
-Result<ReadyTokens> openReadyTokens(const std::string& path);
+// wanted: asked before each shard, places all over which are read.
+Result<ReadyTokens> openReadyTokens(const std::string& path, const std::function<bool()>& wanted = {});
 // Whether a folder holds .bin files and no text beside them.
 bool isFolderOfShards(const std::string& folder);
 // The .bin files of a folder that is read as text because of a text beside them, and in which they are therefore passed over.

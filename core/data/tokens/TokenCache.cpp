@@ -7,10 +7,11 @@
 #include <future>
 #include <thread>
 
-#include "core/data/tokenizers/Utf8.h"
+#include "core/base/Format.h"
 #include "core/data/tokens/TokenCacheFolder.h"
 #include "core/data/tokens/TokenFile.h"
 #include "core/data/tokens/TokenRows.h"
+#include "core/data/tokens/UnfinishedTokens.h"
 
 namespace stepscope {
 namespace {
@@ -44,6 +45,21 @@ Status addText(StreamingHash& hash, const Work& work, std::size_t bytes, std::st
     return {};
 }
 
+// Where the piece that begins at `at` ends. BadInput: it would have to go on for too long.
+Result<std::size_t> endOfPiece(const Work& work, std::size_t at) {
+    if (work.text.size() - at <= work.steps.piece) return work.text.size();
+    std::size_t wanted = at + work.steps.piece;
+    while (wanted > at + 1 && (static_cast<unsigned char>(work.text[wanted]) & 0xC0) == 0x80) --wanted;  // no letter is cut in two
+    const std::string_view looked = work.text.substr(0, std::min(work.text.size(), wanted + work.steps.uncut));
+    const std::size_t end = work.tokenizer.cutAfter(looked, wanted);
+    if (end < looked.size() || looked.size() == work.text.size()) return end;
+    return makeError(
+        ErrorCode::BadInput,
+        fmt::format("{} cannot be tokenised by {}: from byte {} on it goes on for more than {} without a blank or the end of a line; choose "
+                    "tokenizer=byte or char, or break its lines.",
+                    work.name, work.tokenizer.name(), at, format::bytes({static_cast<std::int64_t>(work.steps.uncut)})));
+}
+
 // Encodes the pieces from `at` on side by side and hands each to `take` (a Status) with the place where it ends, in order.
 template <class Take>
 Status encodePieces(const Work& work, std::size_t at, Take take) {
@@ -57,7 +73,9 @@ Status encodePieces(const Work& work, std::size_t at, Take take) {
     const auto policy = most > 1 && text.size() - at > steps.piece ? std::launch::async : std::launch::deferred;
     while (at < text.size() || !ahead.empty()) {
         while (at < text.size() && ahead.size() < most) {
-            const std::size_t end = text.size() - at <= steps.piece ? text.size() : utf8::cutAfter(text, at + steps.piece);
+            const auto cut = endOfPiece(work, at);
+            if (!cut) return cut.error();
+            const std::size_t end = *cut;
             const auto encode = [&tokenizer = work.tokenizer, piece = text.substr(at, end - at)] { return tokenizer.encode(piece); };
             ahead.push_back({at, end, std::async(policy, encode)});
             at = end;
@@ -199,13 +217,16 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     };
     if (folder.empty()) return inMemory("neither XDG_CACHE_HOME nor HOME names a folder for the cache");
 
-    const std::string path = pathOf(folder, key, tokenizer);
+    const std::string path = pathOf(folder, key, tokenizer), part = TokenFileWriter::unfinishedPath(path);
     std::string note;
     const auto openNow = [&] { return openCached(path, key, name, tokenizer, progress, cancelled); };
-    if (auto found = openNow(); found) {
+    const auto fromCache = [&](std::shared_ptr<const TokenRow> row) {
         markTokenCacheUsed(path);
         progress(fmt::format("Tokens of {} ({}) come from the cache", name, tokenizer.name()), 1.0);
-        return CachedTokens{std::move(*found), key.text, {}};
+        return CachedTokens{std::move(row), key.text, {}};
+    };
+    if (auto found = openNow(); found) {
+        return fromCache(std::move(*found));
     } else if (found.error().code == ErrorCode::Cancelled) {
         return work.wasCancelled();
     } else if (found.error().code != ErrorCode::NotFound) {
@@ -213,13 +234,35 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
         progress(fmt::format("The token cache of {} ({}) is damaged and is made again", name, tokenizer.name()), 0.0);
     }
 
-    auto writer = TokenFileWriter::create(path, key, [&](double share) {
-        if (share > 0) progress(fmt::format("Checking what was tokenised of {} ({})", name, tokenizer.name()), share);
-        return !cancelled;
-    });
+    const auto waits = [&] {
+        const auto done = readUnfinished(part, key);
+        progress(fmt::format("Waiting for another process, which makes the tokens of {} ({})", name, tokenizer.name()),
+                 done ? std::min(1.0, work.share(done->textBytes)) : 0.0);
+    };
+    MakerTurn turn = takeTurn(part, cancelled, waits, steps.patience);
+    if (turn.cancelled) return work.wasCancelled();
+    // Whoever had the lock may have made them by now. What is damaged is not read again for nothing.
+    if (turn.waited || note.empty()) {
+        if (auto made = openNow(); made) return fromCache(std::move(*made));
+        if (cancelled) return work.wasCancelled();
+    }
+
+    // Those who wait see by the file's time that it is worked on, also while what is in it is read again.
+    const Progress told = [&, isOurs = static_cast<bool>(turn.lock)](const std::string& what, double share) {
+        if (isOurs) markTokenCacheUsed(part);
+        progress(what, share);
+    };
+    auto writer = TokenFileWriter::create(
+        path, key,
+        [&](double share) {
+            if (share > 0) told(fmt::format("Checking what was tokenised of {} ({})", name, tokenizer.name()), share);
+            return !cancelled;
+        },
+        std::move(turn.lock));
     if (!writer && writer.error().code == ErrorCode::Cancelled) return work.wasCancelled();
     if (!writer) return inMemory(writer.error().sentence);
-    Tokenising tokenising(work, **writer);
+    const Work making{text, name, tokenizer, told, cancelled, steps};
+    Tokenising tokenising(making, **writer);
     Status written = tokenising.takeUp();
     if (!written && written.error().code == ErrorCode::Cancelled) return written.error();
     const Status encoded = written ? tokenising.encode() : Status{};

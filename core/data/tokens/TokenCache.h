@@ -8,6 +8,7 @@
 #include "core/base/Result.h"
 #include "core/data/Corpus.h"
 #include "core/data/Hash128.h"
+#include "core/data/tokens/OneMaker.h"
 
 namespace stepscope {
 
@@ -24,11 +25,13 @@ struct CachedTokens {
 struct TokenisingSteps {
     std::size_t piece = std::size_t{8} << 20;
     std::size_t keepEvery = std::size_t{64} << 20;
+    std::size_t uncut = std::size_t{128} << 20;  // at most so many bytes follow a piece before the tokenizer can cut there; memory is of their order
+    MakerPatience patience = {};                 // with another process that makes the same tokens
 };
 
 // `name` is of the text, for sentences. A cache that cannot be written is no error: the tokens are then kept in memory, if there is room.
 // A tokenising that was cancelled or killed goes on where it was, if text and tokenizer are still the same, and gives the file that it would have
-// given.
+// given. While another process makes the same tokens this one waits for them, and goes on with them itself where that one ends before.
 Result<CachedTokens> cachedTokens(
     std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder, const Progress& progress,
     const std::atomic<bool>& cancelled, const FreeMemory& freeMemory = [] { return kUnbounded; }, const TokenisingSteps& steps = {});

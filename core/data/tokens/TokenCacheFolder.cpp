@@ -56,6 +56,18 @@ void markTokenCacheUsed(const std::string& path) {
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
 }
 
+TokenCacheLimits limitsOn(Bytes disk) {
+    TokenCacheLimits limits;
+    limits.bytes.count = std::max(limits.bytes.count, disk.count / 10);
+    return limits;
+}
+
+void boundTokenCaches(const std::string& folder) {
+    std::error_code unknown;
+    const auto space = fs::space(folder, unknown);
+    boundTokenCaches(folder, unknown ? TokenCacheLimits{} : limitsOn({static_cast<std::int64_t>(space.capacity)}));
+}
+
 void boundTokenCaches(const std::string& folder, const TokenCacheLimits& limits) {
     std::vector<Cache> caches = cachesIn(folder);
     std::ranges::sort(caches, {}, &Cache::used);

@@ -10,6 +10,7 @@
 #include "core/base/Result.h"
 #include "core/data/Corpus.h"
 #include "core/data/Hash128.h"
+#include "core/data/tokens/OneMaker.h"
 
 namespace stepscope {
 
@@ -41,9 +42,11 @@ public:
 
     // Makes the folder and opens PATH.part, with what a process that was stopped left of the same key there (UnfinishedTokens.h). While another
     // process writes to that, a temporary file of our own, which nobody can go on with. What was left is read from the disk for it; Cancelled:
-    // `wanted` says so, and it stays there.
-    static Result<std::unique_ptr<TokenFileWriter>> create(const std::string& path, const TokenFileKey& key, const WantsIds& wanted = {});
-    ~TokenFileWriter();  // leaves what keep() has kept, if there is any, and removes the rest
+    // `wanted` says so, and it stays there. lock: that of unfinishedPath(path), where the caller has it already.
+    static Result<std::unique_ptr<TokenFileWriter>> create(const std::string& path, const TokenFileKey& key, const WantsIds& wanted = {},
+                                                           MakerLock lock = {});
+    static std::string unfinishedPath(const std::string& path);  // PATH.part
+    ~TokenFileWriter();                                          // leaves what keep() has kept, if there is any, and removes the rest
 
     const Done& done() const { return m_done; }
     // In place of what done() tells: nothing.

@@ -29,7 +29,12 @@ Error cannotWrite(const std::string& path, int why) {
 
 }  // namespace
 
-Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::string& path, const TokenFileKey& key, const WantsIds& wanted) {
+std::string TokenFileWriter::unfinishedPath(const std::string& path) {
+    return path + kTemporarySuffix;
+}
+
+Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::string& path, const TokenFileKey& key, const WantsIds& wanted,
+                                                                 MakerLock lock) {
     const std::string folder = fs::path(path).parent_path().string();
     if (const int problem = makeMissingFolders(folder); problem != 0) return cannotWrite(path, problem);  // a cache holds a person's text
     removeLeftovers(folder);
@@ -37,8 +42,8 @@ Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::stri
     std::unique_ptr<TokenFileWriter> writer(new TokenFileWriter);
     writer->m_path = path;
     writer->m_key = key;
-    writer->m_temporary = path + kTemporarySuffix;
-    writer->m_file = lockUnfinished(writer->m_temporary);
+    writer->m_temporary = unfinishedPath(path);
+    writer->m_file = lock ? lock.release() : lockUnfinished(writer->m_temporary);
     writer->m_canGoOn = writer->m_file >= 0;
     if (auto opened = writer->m_canGoOn ? writer->takeUp(wanted) : writer->openTemporary(); !opened) return opened.error();
     return writer;

@@ -63,9 +63,9 @@ public:
     bool randomAccess() const override {
         return std::ranges::all_of(m_rows, [](const auto& row) { return row->randomAccess(); });
     }
-    Status prepare() const override {
+    Status prepare(const std::function<bool()>& wanted) const override {
         for (const auto& row : m_rows)
-            if (auto ready = row->prepare(); !ready) return ready;
+            if (auto ready = row->prepare(wanted); !ready) return ready;
         return {};
     }
     void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {

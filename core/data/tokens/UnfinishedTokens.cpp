@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -52,16 +53,27 @@ bool writeAll(int file, const void* bytes, std::size_t count) {
 }  // namespace
 
 int lockUnfinished(const std::string& part) {
+    return tryLockUnfinished(part).file;
+}
+
+LockTried tryLockUnfinished(const std::string& part) {
+    LockTried tried;
     const int file = ::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR);
-    if (file < 0) return -1;
+    if (file < 0) return tried;
     struct stat opened {
     }, named{};
-    // Whoever had it may have given it its name for good, or removed it, before the lock was ours.
-    const bool ours = ::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
-                      ::lstat(part.c_str(), &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-    if (ours) return file;
+    if (::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode)) {
+        const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0, others = !locked && errno == EWOULDBLOCK;
+        // Whoever had it may have given it its name for good, or removed it, before the lock was ours: then there is another file to lock by now.
+        const bool isNamed = ::lstat(part.c_str(), &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+        if (locked && isNamed) {
+            tried.file = file;
+            return tried;
+        }
+        tried.isTaken = locked || others;
+    }
     ::close(file);
-    return -1;
+    return tried;
 }
 
 std::optional<UnfinishedTokens> parseUnfinished(std::string_view bytes, const TokenFileKey& key) {

@@ -33,6 +33,12 @@ static_assert(sizeof(UnfinishedTokens) == 120 && offsetof(UnfinishedTokens, own)
 // PATH.part for writing, locked, so that no other process writes to it; made when there is none. -1: another has it, it cannot be locked here, or is
 // no regular file.
 int lockUnfinished(const std::string& part);
+// The same, and which of them it is: another has it, so that it may be had later.
+struct LockTried {
+    int file = -1;
+    bool isTaken = false;
+};
+LockTried tryLockUnfinished(const std::string& part);
 
 // What PATH.part.state says, if it is of this key and unharmed.
 std::optional<UnfinishedTokens> readUnfinished(const std::string& part, const TokenFileKey& key);

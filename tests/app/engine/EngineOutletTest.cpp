@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/workbench/engine/EngineOutlet.h"
+#include "app/workbench/engine/StartWords.h"
 #include "core/events/Event.h"
 #include "sessions/wire/EventWire.h"
 
@@ -21,12 +22,14 @@ public:
     std::vector<std::uint64_t> numbers;
     std::vector<std::string> warnings;
     std::vector<TimeNs> warnedAt;
+    std::vector<std::string> refusals;
     int chunks = 0;
 
 private:
     void write(FrameType type, const FrameBytes& payload, std::uint64_t number) override {
         numbers.push_back(number);
         if (type == FrameType::Chunk) ++chunks;
+        if (type == FrameType::Refused) refusals.push_back(errorFromBytes(payload).sentence);
         if (type != FrameType::Event) return;
         const auto read = eventFromBytes(payload);
         ASSERT_TRUE(read) << read.error().sentence;
@@ -74,6 +77,20 @@ TEST(EngineOutlet, SaysFewLinesOfManyThatWereLeftOutAndTheirNumberAtTheEnd) {
     kept.publish(StateChanged{.at = {20}, .state = RunState::Finished});
     ASSERT_EQ(kept.warnings.size(), 4U);
     EXPECT_THAT(kept.warnings.back(), HasSubstr("7 parts of what this run records were left out"));
+}
+
+TEST(EngineOutlet, WhatIsNoEventAndTooLargeForAFrameIsOneSentenceAndNothingIsWritten) {
+    KeptFrames kept;
+    EXPECT_TRUE(kept.send(FrameType::Summary, FrameBytes(kMostFrameBytes)).ok());
+    EXPECT_THAT(kept.numbers, ElementsAre(0));
+    const Status refused = kept.send(FrameType::Keep, FrameBytes(kMostFrameBytes + 1));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
+    EXPECT_THAT(refused.error().sentence, AllOf(HasSubstr("What the engine has to say takes"), HasSubstr("67.1")));
+    EXPECT_THAT(kept.numbers, ElementsAre(0));
+    kept.refuse(makeError(ErrorCode::BadInput, std::string(kMostFrameBytes, 'x')));
+    EXPECT_THAT(kept.numbers, ElementsAre(0, 0));
+    EXPECT_THAT(kept.refusals, ElementsAre(HasSubstr("What the engine has to say takes")));
 }
 
 TEST(EngineOutlet, SaysNothingOfARunOfWhichNothingWasLeftOut) {

@@ -9,6 +9,7 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/RunRecorder.h"
+#include "app/workbench/engine/EngineLine.h"
 #include "app/workbench/engine/StartWords.h"
 #include "sessions/wire/Hello.h"
 #include "tests/app/engine/EngineFixture.h"
@@ -138,6 +139,28 @@ TEST_F(EngineApart, TakesCommandsAndKeepsItsCheckpointsWithItsSession) {
     const RunSummary goneOn = start(resumed, again)->wait();
     ASSERT_EQ(goneOn.state, RunState::Finished) << goneOn.why;
     EXPECT_EQ(again.all<StepDone>().front().step, reached + 1);
+}
+
+TEST_F(EngineApart, ACommandThatNoFrameCanHoldIsLeftOutWithOneSentenceAndTheRunGoesOn) {
+    Ear ear;
+    const auto run = start(asked(1'000'000), ear);
+    ASSERT_TRUE(ear.waitForStep(2));
+    run->send(GenerateText{.prompt = std::string(kMostFrameBytes, 'x')});
+    EXPECT_TRUE(ear.waitForLog("What the run was asked for takes"));
+    run->send(ValidateNow{});
+    EXPECT_TRUE(ear.waitFor([](const Event& event) { return std::holds_alternative<ValidationDone>(event); })) << "no command is missing there";
+    run->send(Stop{});
+    EXPECT_EQ(run->wait().state, RunState::Stopped);
+}
+
+TEST(EngineLine, WhatNoFrameCanHoldIsOneSentenceForWhoReads) {
+    const auto line = EngineLine::start({"cat"});
+    ASSERT_TRUE(line) << line.error().sentence;
+    (*line)->send(FrameType::Start, FrameBytes(kMostFrameBytes + 1));
+    const auto heard = (*line)->next(std::chrono::seconds(10));
+    ASSERT_FALSE(heard);
+    EXPECT_EQ(heard.error().code, ErrorCode::Unsupported);
+    EXPECT_THAT(heard.error().sentence, HasSubstr("What the engine is to hear takes"));
 }
 
 TEST_F(EngineApart, BulkDataOfACaptureCrosses) {

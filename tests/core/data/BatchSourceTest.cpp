@@ -68,7 +68,7 @@ TEST(BatchSource, RefusesATextThatCannotBeReadBeforeAnythingReadsIt) {
     struct Uncut final : TokenRow {
         std::int64_t size() const override { return 10'000; }
         void copy(std::int64_t, std::int64_t, std::int64_t*) const override { throw DataChanged("read"); }
-        Status prepare() const override { return makeError(ErrorCode::Unsupported, "It cannot be cut."); }
+        Status prepare(const std::function<bool()>&) const override { return makeError(ErrorCode::Unsupported, "It cannot be cut."); }
     };
     Corpus corpus = counting(10'000, 9000);
     corpus.text = std::make_shared<Uncut>();

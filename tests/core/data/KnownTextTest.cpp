@@ -117,8 +117,11 @@ TEST_F(KnownTextTest, IsPutTogetherWhereTheTextItselfIsWanted) {
 TEST_F(KnownTextTest, IsNotRememberedOfFilesThatMayStillBeWrittenTo) {
     m_request.settledNs = kSettledNs;
     open();
-    EXPECT_TRUE(sources().empty());
     EXPECT_FALSE(isKnown());
+    EXPECT_FALSE(isKnown());
+    m_request.settledNs = 0;
+    EXPECT_FALSE(isKnown());
+    EXPECT_TRUE(isKnown()) << "now they are settled";
 }
 
 TEST_F(KnownTextTest, IsPutTogetherWhereItsTokensOrWhatIsRememberedAreDamaged) {
@@ -136,6 +139,24 @@ TEST_F(KnownTextTest, IsPutTogetherWhereItsTokensOrWhatIsRememberedAreDamaged) {
     EXPECT_FALSE(m_known);
     fs::remove(cache);
     EXPECT_FALSE(isKnown());
+}
+
+TEST_F(KnownTextTest, IsReadAgainAsItWasWritten) {
+    const KnownText settled{{1, 2}, {3, 4}, "folder a (2 files)", "a note"};
+    KnownText unsettled = settled;
+    unsettled.unsettledAtNs = 5'000'000'000;
+    for (const KnownText& known : {settled, unsettled}) {
+        const auto again = parseKnownText(knownTextJson(known));
+        ASSERT_TRUE(again);
+        EXPECT_EQ(*again, known);
+    }
+    // A program that does not know the time would take it for settled.
+    EXPECT_NE(knownTextJson(unsettled).find("\"version\":2"), std::string::npos);
+    for (const char* wrong : {"0", "-1", "1.5", "\"5\"", "null", "18446744073709551615"}) {
+        std::string json = knownTextJson(unsettled);
+        json.replace(json.find("5000000000"), 10, wrong);
+        EXPECT_FALSE(parseKnownText(json)) << wrong;
+    }
 }
 
 TEST_F(KnownTextTest, GoesWithItsTokens) {

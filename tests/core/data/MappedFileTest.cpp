@@ -57,6 +57,21 @@ TEST(MappedFile, SeveralThreadsMayMeetTheEndAtOnce) {
     EXPECT_TRUE(file->cutShort());
 }
 
+// As a folder of shards is read.
+TEST(MappedFile, HundredsAtATimeAreWatched) {
+    const testing::TemporaryFolder folder;
+    std::vector<MappedFile> files;
+    for (int i = 0; i < 300; ++i) {
+        auto file = MappedFile::open(folder.write(std::to_string(i), std::string(10'000, '\1')));
+        ASSERT_TRUE(file.ok());
+        files.push_back(std::move(*file));
+    }
+    ASSERT_EQ(::truncate(files.back().path().c_str(), 0), 0);
+    EXPECT_EQ(sumOf(files.back().bytes()), 0);
+    EXPECT_TRUE(files.back().cutShort());
+    EXPECT_FALSE(files.front().cutShort());
+}
+
 TEST(MappedFileDeathTest, LeavesEverybodyElsesBusErrorsAlone) {
     const testing::TemporaryFolder folder;
     const auto watched = MappedFile::open(folder.write("a", "text"));

@@ -209,17 +209,20 @@ TEST_F(ResumedTokenising, TakesNoFileOfAnotherKindForUnfinishedTokens) {
     EXPECT_TRUE(open(m_text, *m_bytes, m_folder.path()).ok());
 }
 
-TEST_F(ResumedTokenising, OfTwoAtOnceEachMakesItsOwn) {
+TEST_F(ResumedTokenising, OfTwoAtOnceEachMakesItsOwnWhereTheFirstIsNotHeardOf) {
     const TokenFileKey key{hashOf(m_text), hashOf(m_bytes->toJson()), m_bytes->vocabulary()};
     const std::string path = tokenCachePath(m_folder.path(), m_text, *m_bytes);
     auto first = TokenFileWriter::create(path, key).value();
     const std::vector<std::int32_t> ids(100, 'x');
     ASSERT_TRUE(first->append(ids).ok());
     ASSERT_TRUE(first->keep(100, hashOf("another")).ok());
-    const auto second = open(m_text, *m_bytes, m_folder.path());
+    TokenisingSteps impatient = kSmall;
+    impatient.patience = {.looks = std::chrono::milliseconds(1), .silence = std::chrono::milliseconds(20)};
+    const auto second = open(m_text, *m_bytes, m_folder.path(), -1, impatient);
     ASSERT_TRUE(second.ok());
     EXPECT_EQ(testing::readFile(path), whole(m_text, *m_bytes));
-    EXPECT_THAT(m_said.front().what, Not(HasSubstr("goes on")));
+    EXPECT_THAT(m_said.front().what, HasSubstr("Waiting for another process"));
+    EXPECT_THAT(m_said.at(1).what, Not(HasSubstr("goes on")));
     EXPECT_TRUE(fs::exists(path + ".part")) << "what the first is writing stays";
     first.reset();
     remove(m_text, *m_bytes);

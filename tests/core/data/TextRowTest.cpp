@@ -61,6 +61,16 @@ TEST(TextRow, TakesATextThatIsShorterThanOneMark) {
     expectTheSame(rowsOf({.name = "a text", .owned = "A few words only."}, byteTokenizer()), 5);
 }
 
+TEST(TextRow, IsPreparedLaterWhereNobodyWantedToWait) {
+    const auto rows = rowsOf({.name = "lines", .owned = testing::lines(5000)}, byteTokenizer());
+    int asked = 0;
+    const Status stopped = rows.anew->prepare([&] { return ++asked < 2; });
+    ASSERT_FALSE(stopped.ok());
+    EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(asked, 2);
+    expectTheSame(rows, 7);
+}
+
 TEST(TextRow, RefusesATextInWhichNoPlaceToCutIsNear) {
     const auto gpt2 = gpt2Tokenizer();
     ASSERT_TRUE(gpt2.ok());

@@ -49,6 +49,13 @@ TEST_F(TokenCacheFolder, RemovesWhatWasNotUsedForTheLongestTime) {
     EXPECT_THAT(left(5), ::testing::ElementsAre(0, 4));
 }
 
+TEST_F(TokenCacheFolder, MayTakeATenthOfALargeDisk) {
+    EXPECT_EQ(limitsOn({0}).bytes.count, 10'000'000'000);
+    EXPECT_EQ(limitsOn({90'000'000'000}).bytes.count, 10'000'000'000);
+    EXPECT_EQ(limitsOn({1'000'000'000'000}).bytes.count, 100'000'000'000);
+    EXPECT_EQ(limitsOn({1'000'000'000'000}).files, TokenCacheLimits{}.files);
+}
+
 TEST_F(TokenCacheFolder, NeverRemovesOneThatIsInUse) {
     const CachedTokens held = open(0);
     open(1);

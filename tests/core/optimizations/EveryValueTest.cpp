@@ -38,7 +38,7 @@ public:
         m_row->copyPair(begin, count, ids, next);
     }
     bool randomAccess() const override { return m_row->randomAccess(); }
-    Status prepare() const override { return m_row->prepare(); }
+    Status prepare(const std::function<bool()>& wanted) const override { return m_row->prepare(wanted); }
 
     std::map<std::string, int> reads() const {
         const std::lock_guard lock(m_mutex);

@@ -65,12 +65,15 @@ TEST(AllocationTrace, GivesVeryLargeBlocksBackWithoutTheCachingAllocator) {
 }
 
 TEST(MemoryPrediction, OfMomentsThatAreDealtOutHasAWorkersPart) {
-    RunPlan plan = planWith();
-    const auto whole = predictMemory(plan, sizesOf(1000));
-    plan.momentShares = 4;
-    const auto part = predictMemory(plan, sizesOf(1000));
-    EXPECT_EQ(part.of(MemoryKind::Moments).count, whole.of(MemoryKind::Moments).count / 4);
-    EXPECT_EQ(whole.tensors.count - part.tensors.count, whole.of(MemoryKind::Moments).count * 3 / 4);
+    for (const Execution execution : {Execution::Eager, Execution::Planned}) {
+        RunPlan plan = planWith();
+        plan.execution = execution;
+        const auto whole = predictMemory(plan, sizesOf(1000));
+        plan.momentShares = 4;
+        const auto part = predictMemory(plan, sizesOf(1000));
+        EXPECT_EQ(part.of(MemoryKind::Moments).count, whole.of(MemoryKind::Moments).count / 4);
+        EXPECT_EQ(whole.tensors.count - part.tensors.count, whole.of(MemoryKind::Moments).count * 3 / 4);
+    }
 }
 
 TEST(MemoryPrediction, HoldsTheStateAndItsPartsAddUp) {

@@ -30,7 +30,7 @@ public:
     explicit ObservedRow(std::shared_ptr<const TokenRow> row) : m_row(std::move(row)) {}
     std::int64_t size() const override { return m_row->size(); }
     bool randomAccess() const override { return m_row->randomAccess(); }
-    Status prepare() const override { return m_row->prepare(); }
+    Status prepare(const std::function<bool()>& wanted) const override { return m_row->prepare(wanted); }
     void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {
         note(count, false);
         m_row->copy(begin, count, into);

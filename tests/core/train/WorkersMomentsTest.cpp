@@ -143,6 +143,23 @@ TEST(WorkersMoments, AFlipDealsThemOutAndBringsThemTogetherAndLosesNothing) {
     }
 }
 
+TEST(WorkersMoments, GoWithAPlannedStepAndAreFlippedUnderIt) {
+    const auto losses = [](const std::string& zero, bool flips) {
+        RunConfig config = tinyRun(12, zero);
+        config.switches["fusion"] = std::string("step");
+        MomentWorkers workers(config);
+        if (flips) workers.flipAfter({{3, Flip{"zero", zero == kWhole ? kDealt : kWhole}}, {7, Flip{"zero", zero}}});
+        workers.finish();
+        EXPECT_EQ(workers[0].sink.all<SwitchApplied>().size(), flips ? 2u : 0u);
+        EXPECT_EQ(workers.losses(), workers[1].sink.losses());
+        return workers.losses();
+    };
+    const auto whole = losses(kWhole, false);
+    ASSERT_EQ(whole.size(), 12u);
+    EXPECT_EQ(losses(kDealt, false), whole);
+    for (const std::string& first : {kWhole, kDealt}) EXPECT_EQ(losses(first, true), whole) << first;
+}
+
 // The others have gone on to the next boundary, where they hear of the flip.
 TEST(WorkersMoments, AFlipThatDealsThemOutWhileACheckpointWaitsForRoomGivesThatOneUpAndTheRunGoesOn) {
     const Folder folder;

@@ -58,13 +58,15 @@ public:
         EngineOutlet::publish(std::move(event));
         tellRefusal(at);
     }
-    void send(FrameType type, const FrameBytes& payload) override {
+    Status send(FrameType type, const FrameBytes& payload) override {
         if (type == FrameType::Keep || type == FrameType::Refused || type == FrameType::Summary) return EngineOutlet::send(type, payload);
+        if (Status fits = fitsFrame(payload, "What the engine has to say"); !fits) return fits;
         {
             const std::lock_guard lock(m_mutex);
             append(m_answers, frameOf(type, payload));
         }
         m_wake();
+        return {};
     }
     void stopping() override { m_journal.giveUp(); }
     bool saidAll() const { return m_saidAll; }
