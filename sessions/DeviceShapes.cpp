@@ -41,12 +41,29 @@ std::int64_t float32Units(std::int64_t major, std::int64_t minor) {
     }
 }
 
-// Blocks that a multiprocessor holds at most, by compute capability (the same guide, technical specifications): PyTorch's profiler does not say.
+// Blocks that a multiprocessor holds at most, by compute capability (the same guide, technical specifications): PyTorch's profiler does not say. 0:
+// of one that is not in that table.
 std::int64_t residentBlocks(std::int64_t major, std::int64_t minor) {
     constexpr std::int64_t kMost = 32;
-    if (major == 7 && minor == 5) return 16;
-    if (major == 8 && minor != 0) return minor == 9 ? 24 : 16;
-    return major == 12 ? 24 : kMost;
+    switch (major) {
+        case 5:
+        case 6:
+            return kMost;
+        case 7:
+            return minor == 5 ? 16 : minor < 5 ? kMost : 0;
+        case 8:
+            return minor == 0 ? kMost : minor == 6 || minor == 7 ? 16 : minor == 9 ? 24 : 0;
+        case 9:
+            return minor == 0 ? kMost : 0;
+        case 10:
+            return minor == 0 || minor == 3 ? kMost : 0;
+        case 11:
+            return minor == 0 ? 24 : 0;
+        case 12:
+            return 24;
+        default:
+            return 0;
+    }
 }
 
 // As PyTorch's profiler, this program and Nsight Systems write it.
@@ -63,7 +80,7 @@ void takeShape(const nlohmann::json& gpu, std::map<std::int64_t, GpuShape>& into
     const std::int64_t major = memberOf(gpu, {"computeMajor"}), minor = memberOf(gpu, {"computeMinor"});
     // Traces of AMD's GPUs, which count their capabilities otherwise, do not say how many registers a multiprocessor has.
     if (shape.registersPerMultiprocessor > 0) {
-        shape.blocksPerMultiprocessor = residentBlocks(major, minor);
+        if (major > 0) shape.blocksPerMultiprocessor = residentBlocks(major, minor);  // some traces name no capability
         if (major >= 8) shape.sharedReservedBytes = 1024;
     }
     if (const std::int64_t blocks = memberOf(gpu, {"maxBlocksPerSm"}); blocks > 0) shape.blocksPerMultiprocessor = blocks;

@@ -175,7 +175,10 @@ Status ByteSource::unpack() {
         }
     }
     if (!hand()) return {};
-    if (within) return badGzip(m_path, m_read.load(), "it ends in the middle");
+    if (within) {
+        m_cutAt = m_read.load();
+        return badGzip(m_path, m_cutAt, "it ends in the middle");
+    }
     return {};
 }
 

@@ -25,6 +25,8 @@ public:
     std::string next();
     const Status& status() const { return m_ended; }
     bool packed() const { return m_packed; }
+    // Where a packed file ends although it is not whole, which status() then says; all that unpacks was given. -1: it does not.
+    std::int64_t cutAt() const { return m_ended ? -1 : m_cutAt; }
     double fraction() const;  // of the file that was read
 
 private:
@@ -44,6 +46,7 @@ private:
     std::condition_variable m_room, m_there;
     std::deque<std::string> m_pieces;
     Status m_outcome, m_ended;
+    std::int64_t m_cutAt = -1;
     bool m_done = false;
     std::atomic<bool> m_leaving = false;
     std::thread m_thread;

@@ -22,9 +22,16 @@ public:
     ChromeStream(std::string path, TraceBuilder& trace, std::function<std::string()> next)
         : m_path(std::move(path)), m_trace(trace), m_events(trace), m_next(std::move(next)) {}
 
-    Status read(const std::function<Status()>& source) {
+    // cut: where a packed file ends in the middle, once source() says so; else -1.
+    Status read(const std::function<Status()>& source, const std::function<std::int64_t()>& cut) {
         Status done = document();
-        if (const Status under = source(); !under) return under;  // why the bytes ended is more than that they did
+        // Why the bytes ended is more than that they did; what a packed file gave before it ended is taken as of one that is not packed.
+        const auto failed = [&]() -> Status {
+            Status under = source();
+            const bool taken = cut() >= 0 && m_tookEvents && (done || m_endsAt >= 0);
+            return taken ? Status() : under;
+        };
+        if (const Status under = failed(); !under) return under;
         if (!done) {
             if (m_endsAt < 0 || !m_tookEvents) return done;
             // Of a program that was killed: Chrome and Perfetto take such a file as far as it is whole too.
@@ -32,7 +39,11 @@ public:
         } else if (peek(); m_at < m_window.size()) {
             return wrong("more follows behind its end");
         }
-        if (const Status under = source(); !under) return under;
+        if (const Status under = failed(); !under) return under;
+        if (const std::int64_t at = cut(); at >= 0) {
+            std::string& where = m_trace.file().endsEarly;
+            where += fmt::format("{}as the packed file ends at its byte {}", where.empty() ? "" : ", ", at);
+        }
         m_events.end();
         return facts();
     }
@@ -353,10 +364,12 @@ Status readChromeTrace(const std::string& path, TraceBuilder& trace, const std::
         return stopped ? std::string() : (*source)->next();
     });
     stream.m_unpacked = (*source)->packed();
-    return stream.read([&]() -> Status {
-        if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
-        return (*source)->status();
-    });
+    return stream.read(
+        [&]() -> Status {
+            if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
+            return (*source)->status();
+        },
+        [&] { return stopped ? std::int64_t{-1} : (*source)->cutAt(); });
 }
 
 Status readChromeTraceBytes(std::string_view bytes, std::size_t piece, TraceBuilder& trace) {
@@ -365,7 +378,7 @@ Status readChromeTraceBytes(std::string_view bytes, std::size_t piece, TraceBuil
         bytes.remove_prefix(next.size());
         return next;
     });
-    return stream.read([]() -> Status { return {}; });
+    return stream.read([]() -> Status { return {}; }, [] { return std::int64_t{-1}; });
 }
 
 }  // namespace stepscope::importing

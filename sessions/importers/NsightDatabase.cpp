@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -381,6 +382,40 @@ private:
         }
     }
 
+    // With CUDA_VISIBLE_DEVICES a process numbers its GPUs otherwise than the machine does, and tables of work have the process's numbers. Where
+    // processes call unlike GPUs by the same number, nothing is told of that number.
+    void byCudaNumbers(nlohmann::json& gpus) {
+        constexpr std::int64_t kMostOrdinals = 1 << 20;
+        constexpr std::size_t kMostNamed = 1024;
+        NsightRows rows(m_database, "TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId"}, "cudaId");
+        std::map<std::int64_t, nlohmann::json> named;
+        std::set<std::int64_t> unclear;
+        bool any = false;
+        while (rows.next()) {
+            tick();
+            const std::int64_t gpu = rows.whole(0, -1), cuda = rows.whole(1, -1);
+            if (gpu < 0 || cuda < 0 || cuda >= kMostOrdinals) continue;
+            const auto found = std::ranges::find_if(gpus, [&](const nlohmann::json& one) {
+                const auto id = one.find("id");
+                return id != one.end() && id->is_number_integer() && id->get<std::int64_t>() == gpu;
+            });
+            any = true;
+            if (found == gpus.end()) {
+                if (unclear.size() < kMostNamed) unclear.insert(cuda);
+                continue;
+            }
+            nlohmann::json one = *found;
+            one["id"] = cuda;
+            if (named.size() >= kMostNamed && !named.contains(cuda)) continue;
+            const auto [there, added] = named.try_emplace(cuda, one);
+            if (!added && there->second.value("name", nlohmann::json()) != one.value("name", nlohmann::json())) unclear.insert(cuda);
+        }
+        if (!any) return;
+        gpus = nlohmann::json::array();
+        for (const auto& [cuda, one] : named)
+            if (!unclear.contains(cuda)) gpus.push_back(one);
+    }
+
     void facts() {
         nlohmann::json facts = nlohmann::json::object();
         for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
@@ -399,6 +434,7 @@ private:
                 }
                 facts["gpus"].push_back(gpu);
             }
+            if (facts.contains("gpus")) byCudaNumbers(facts["gpus"]);
         }
         if (has("TARGET_INFO_SESSION_START_TIME")) {
             SQLite::Statement select(m_database, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1");

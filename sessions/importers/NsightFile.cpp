@@ -40,13 +40,13 @@ SQLite::Database openNsightFile(const std::string& path) {
     return database;
 }
 
-NsightRows::NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted) {
+NsightRows::NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted, const std::string& needed) {
     if (!database.tableExists(table)) return;  // a view of that name is none: what it does may have no end
     std::set<std::string> there;
     SQLite::Statement columns(database, "SELECT name FROM pragma_table_info(?)");
     columns.bind(1, table);
     while (columns.executeStep()) there.insert(columns.getColumn(0).getString());
-    if (!there.contains("start")) return;
+    if (!there.contains(needed)) return;
     std::string sql;
     for (const auto& column : wanted) {
         m_there.push_back(there.contains(column));

@@ -19,7 +19,8 @@ SQLite::Database openNsightFile(const std::string& path);
 // A table of which some columns may be missing: those are -1 then.
 class NsightRows {
 public:
-    NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted);
+    // needed: without this column it is no such table.
+    NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted, const std::string& needed = "start");
     bool next() { return m_statement && m_statement->executeStep(); }
     bool is(int column) { return !m_statement->getColumn(column).isNull(); }
     std::int64_t whole(int column, std::int64_t otherwise = 0) {

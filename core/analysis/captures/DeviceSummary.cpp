@@ -112,6 +112,7 @@ std::optional<KernelFill> kernelFill(const SliceArguments& launch, const GpuShap
     const std::int64_t warp = std::min(gpu.warp, kMostWarp);
     if (warp > 0) fill.warpsPerMultiprocessor = fill.blocksPerMultiprocessor * static_cast<double>(threads) / static_cast<double>(warp);
     if (gpu.threadsPerMultiprocessor <= 0 || warp <= 0) return fill;
+    if (gpu.blocksPerMultiprocessor <= 0) return std::nullopt;  // how many fit would be a guess
     const std::int64_t warps = (threads + warp - 1) / warp;
     std::int64_t fitting = std::min(gpu.blocksPerMultiprocessor, gpu.threadsPerMultiprocessor / warp / warps);
     if (launch.registers > 0 && gpu.registersPerMultiprocessor > 0) {

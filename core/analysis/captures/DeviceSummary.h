@@ -22,7 +22,7 @@ struct GpuShape {
     std::int64_t threadsPerMultiprocessor = 0;
     std::int64_t registersPerMultiprocessor = 0;
     std::int64_t sharedPerMultiprocessorBytes = 0;
-    std::int64_t blocksPerMultiprocessor = 32;
+    std::int64_t blocksPerMultiprocessor = 32;  // 0: unknown, and with it how full it can be
     std::int64_t warp = 32;
     std::int64_t sharedReservedBytes = 0;  // that the system takes of the shared memory for each block, beside the block's own
     // What it can do at most by its own numbers, not measured. 0: unknown.

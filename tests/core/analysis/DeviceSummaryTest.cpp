@@ -187,6 +187,9 @@ TEST(DeviceSummary, KnowsHowMuchOfAGpuALaunchFills) {
     EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 32), kA100)->occupancy, 1) << "what uses none is bounded by none";
     EXPECT_FALSE(kernelFill({}, kV100));
     EXPECT_FALSE(kernelFill(launchOf(1, 1), {}));
+    GpuShape unlisted = kV100;
+    unlisted.blocksPerMultiprocessor = 0;
+    EXPECT_FALSE(kernelFill(launchOf(160, 256), unlisted)) << "how many blocks fit is not guessed";
     EXPECT_FALSE(kernelFill({.grid = {std::int64_t{1} << 40, std::int64_t{1} << 40, 1}, .block = {1, 1, 1}}, kV100)) << "no GPU has as many blocks";
 }
 

@@ -16,6 +16,7 @@
 #include "core/analysis/captures/KernelSummary.h"
 #include "core/analysis/why/WorkClass.h"
 #include "core/base/KeyedHash.h"
+#include "sessions/DeviceShapes.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
 #include "sessions/exporters/KinetoTrace.h"
@@ -464,6 +465,27 @@ TEST_F(HostileImport, WhatFollowsATraceOrCannotBeReadIsASentence) {
     ASSERT_FALSE(unreadable);
     EXPECT_EQ(unreadable.error().code, ErrorCode::Io);
     EXPECT_THAT(unreadable.error().sentence, testing::HasSubstr("cannot be read: "));
+}
+
+// CUDA_VISIBLE_DEVICES=3,1: what the process calls GPU 0 is the machine's GPU 3.
+TEST_F(HostileImport, GpusHaveTheNumbersOfTheProcessWhereTheDatabaseTellsThem) {
+    const auto shapesOf = [&](const std::vector<std::string>& devices) {
+        std::vector<std::string> all{"CREATE TABLE TARGET_INFO_GPU (id, name, smCount)",
+                                     "INSERT INTO TARGET_INFO_GPU VALUES (0, 'a', 80), (1, 'b', 108), (3, 'c', 132)", kCalls,
+                                     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 16777217, 1, 1)"};
+        all.insert(all.end(), devices.begin(), devices.end());
+        const auto done = good(nsight(all));
+        auto reader = SessionReader::open(path);
+        return deviceShapes(**reader, done.session).value().first;
+    };
+    EXPECT_EQ(shapesOf({}).at(0).multiprocessors, 80);
+    const std::string table = "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid)";
+    const auto mapped = shapesOf({table, "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (3, 0, 7), (1, 1, 7), ('x', NULL, 7), (-1, 2, 7), (9, 4, 7)"});
+    ASSERT_EQ(mapped.size(), 2U);
+    EXPECT_EQ(mapped.at(0).multiprocessors, 132);
+    EXPECT_EQ(mapped.at(1).multiprocessors, 108);
+    EXPECT_TRUE(shapesOf({table, "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (3, 0, 7), (1, 0, 8)"}).empty()) << "two processes call unlike GPUs 0";
+    EXPECT_EQ(shapesOf({"CREATE TABLE TARGET_INFO_CUDA_DEVICE (other)"}).at(0).multiprocessors, 80);
 }
 
 }  // namespace

@@ -325,7 +325,7 @@ TEST_F(Import, RefusesWhatIsNoTraceInASentenceWithThePlace) {
     for (int i = 0; i < 60'000; ++i) deep += "[";
     EXPECT_THAT(refusal({file(deep)}), testing::ContainsRegex("nested more than 512 deep at byte [0-9]+"));
     const std::string packed = gzipped(whole);
-    EXPECT_THAT(refusal({file(packed.substr(0, packed.size() / 2), "x.json.gz")}), testing::HasSubstr("ends in the middle"));
+    EXPECT_THAT(refusal({file(packed.substr(0, 20), "x.json.gz")}), testing::HasSubstr("ends in the middle"));
     std::string damaged = packed;
     damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
     EXPECT_FALSE(refusal({file(damaged, "x.json.gz")}).empty());
@@ -356,6 +356,26 @@ TEST_F(Import, OfATraceThatEndsEarlyWhatIsWholeComesInAndASentenceSaysSo) {
     }
     for (const std::string end : {"]", "],", "], \"displayTimeUnit\"", "], \"displayTimeUnit\": \"m"})
         EXPECT_THAT(good({file("{\"traceEvents\": [" + both + end)}).notes, testing::ElementsAre(testing::HasSubstr("ends early"))) << end;
+}
+
+TEST_F(Import, OfAPackedTraceThatEndsEarlyWhatUnpacksComesInAndASentenceSaysWhere) {
+    std::string content = "{\"traceEvents\": [";
+    for (int i = 0; i < 20'000; ++i)
+        content += (i == 0 ? "" : ",") + slice("cpu_op", fmt::format("op{}", i * 7919 % 20'011), std::to_string(i * 2), "1");
+    const std::string packed = gzipped(content + "]}");
+    const auto of = [&](std::size_t kept) {
+        writeFile(folder.file("early.json.gz"), packed.substr(0, kept));
+        return good({folder.file("early.json.gz")});
+    };
+    const auto half = of(packed.size() / 2);
+    EXPECT_GT(half.operations, 5'000);
+    EXPECT_LT(half.operations, 15'000);
+    ASSERT_EQ(half.notes.size(), 1U);
+    EXPECT_THAT(half.notes[0], testing::ContainsRegex("ends early, at byte [0-9]+ of what it unpacks to"));
+    EXPECT_THAT(half.notes[0], testing::HasSubstr(fmt::format("the packed file ends at its byte {}:", packed.size() / 2)));
+    const auto without = of(packed.size() - 4);  // of its check sum and length alone
+    EXPECT_EQ(without.operations, 20'000);
+    EXPECT_THAT(without.notes, testing::ElementsAre(testing::HasSubstr(fmt::format("the packed file ends at its byte {}:", packed.size() - 4))));
 }
 
 TEST_F(Import, ACommaBehindTheLastEventIsTakenAndDamageBetweenEventsRefused) {
