@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "core/events/Study.h"
+#include "core/events/Event.h"
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
 #include "sessions/Plausible.h"
