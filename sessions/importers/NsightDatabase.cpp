@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/KeyedHash.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/importers/NsightFile.h"
+#include "sessions/importers/PerfettoArguments.h"
 
 namespace stepscope::importing {
 namespace {
@@ -66,7 +66,7 @@ public:
     }
 
     void read() {
-        facts();
+        readNsightFacts(m_database, m_trace, [this] { tick(); });
         calls("CUPTI_ACTIVITY_KIND_RUNTIME", SliceKind::Runtime, "");
         share(0.3);
         kernels();
@@ -105,12 +105,31 @@ private:
     }
     bool has(const std::string& table) { return m_database.tableExists(table); }
 
+    // What is no text, or is not there, is told and empty. 0 is what a table without such a column says.
     std::string stringOf(std::int64_t id) {
-        if (!has("StringIds")) return {};
-        if (!m_strings) m_strings.emplace(m_database, fmt::format("SELECT value FROM {} WHERE id = ?", indexedStrings()));
-        m_strings->reset();
-        m_strings->bind(1, id);
-        return m_strings->executeStep() ? m_strings->getColumn(0).getString().substr(0, kLongestSliceName) : std::string();
+        if (!m_strings && hasStrings()) m_strings.emplace(m_database, fmt::format("SELECT value FROM {} WHERE id = ?", indexedStrings()));
+        if (m_strings) {
+            m_strings->reset();
+            m_strings->bind(1, id);
+            if (m_strings->executeStep() && m_strings->getColumn(0).isText()) return cut(m_strings->getColumn(0).getString());
+        }
+        if (id != 0) m_trace.tell("names that the file's table of names does not have as text");
+        return {};
+    }
+    std::string cut(const std::string& name) {
+        if (name.size() <= kLongestSliceName) return name;
+        m_trace.tell("names that were cut: longer than 65536 bytes");
+        return readableText(name, kLongestSliceName);
+    }
+    bool hasStrings() {
+        if (!m_hasStrings) {
+            m_hasStrings = false;
+            if (has("StringIds")) {
+                SQLite::Statement columns(m_database, "SELECT count(*) FROM pragma_table_info('StringIds') WHERE name IN ('id', 'value')");
+                m_hasStrings = columns.executeStep() && columns.getColumn(0).getInt64() == 2;
+            }
+        }
+        return *m_hasStrings;
     }
     // Nsight's own table is found by its key; one without would be read from its begin for each name.
     std::string indexedStrings() {
@@ -124,7 +143,7 @@ private:
         m_database.exec(
             fmt::format("INSERT OR IGNORE INTO temp.indexed_strings SELECT id, substr(value, 1, {}) FROM main.StringIds "
                         "WHERE typeof(id) = 'integer' AND typeof(value) = 'text'",
-                        kLongestSliceName));
+                        kLongestSliceName + 1));  // so that what is cut is told
         m_steps = 0;
         return "temp.indexed_strings";
     }
@@ -172,10 +191,16 @@ private:
     void flow(std::int64_t global, std::int64_t correlation, bool begins, std::int64_t at, std::uint32_t lane) {
         if (correlation > 0) m_trace.flow("ac2g", fmt::format("{}:{}", pid(global), correlation), begins, at, lane);
     }
-    // Of times that are not there or run backwards; told.
-    bool between(std::int64_t start, std::int64_t end, std::int64_t& duration) {
-        if (!__builtin_sub_overflow(end, start, &duration)) return true;
+    // Of times that are not there or do not fit; told. Columns 0 and 1.
+    bool between(NsightRows& rows, std::int64_t& duration) {
+        if (!timed(rows, 0) || !timed(rows, 1)) return false;
+        if (!__builtin_sub_overflow(rows.whole(1), rows.whole(0), &duration)) return true;
         m_trace.skip("a time that does not fit");
+        return false;
+    }
+    bool timed(NsightRows& rows, int column) {
+        if (rows.isWhole(column)) return true;
+        m_trace.skip("a time that is no whole number");
         return false;
     }
 
@@ -183,7 +208,7 @@ private:
     // told.
     std::optional<Record> deviceRecord(NsightRows& rows, SliceKind kind, TraceBuilder::LaneUse use = TraceBuilder::LaneUse::Slices) {
         Record record{.kind = kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
-        if (!between(record.start, rows.whole(1), record.duration)) return std::nullopt;
+        if (!between(rows, record.duration)) return std::nullopt;
         const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6), use);
         if (!lane) return std::nullopt;
         record.lane = *lane;
@@ -198,11 +223,11 @@ private:
             tick();
             const bool driver = kind == SliceKind::Runtime && rows.whole(6) == kOfDriver;
             Record record{.kind = driver ? SliceKind::Driver : kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(3))};
-            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            if (!between(rows, record.duration)) continue;
             const auto lane = hostLane(rows.whole(2));
             if (!lane) continue;
             record.lane = *lane;
-            record.name = kind == SliceKind::Runtime ? callNameOf(rows.whole(4)) : nameOf(rows.whole(4));
+            record.name = kind == SliceKind::Runtime ? callNameOf(rows.id(4)) : nameOf(rows.id(4));
             SliceArguments arguments;
             if (const std::int64_t code = rows.whole(5); code != 0) arguments.extra = fmt::format(R"("return":{})", code);
             if (!cat.empty()) arguments.extra += (arguments.extra.empty() ? "" : ",") + cat;
@@ -240,7 +265,7 @@ private:
             auto known = deviceRecord(rows, SliceKind::Kernel);
             if (!known) continue;
             Record& record = *known;
-            record.name = rows.is(7) ? nameOf(rows.whole(7)) : nameOf(rows.whole(8));
+            record.name = nameOf(rows.id(rows.is(7) ? 7 : 8));
             const auto size = [&](int column) { return std::max<std::int64_t>(0, rows.whole(column)); };
             SliceArguments arguments{.grid = {size(9), size(10), size(11)}, .block = {size(12), size(13), size(14)}, .registers = size(15)};
             if (__builtin_add_overflow(size(16), size(17), &arguments.sharedBytes)) arguments.sharedBytes = 0;
@@ -331,12 +356,14 @@ private:
                 m_trace.skip("ranges that have no end");
                 continue;
             }
-            if (type != 34 && !between(record.start, rows.whole(1), record.duration)) continue;
+            if (type == 34 && !timed(rows, 0)) continue;
+            if (type != 34 && !between(rows, record.duration)) continue;
             const auto lane = hostLane(rows.whole(3));
             if (!lane) continue;
             record.lane = *lane;
-            const std::string text = rows.text(4);
-            record.name = text.empty() && rows.is(5) ? nameOf(rows.whole(5)) : m_trace.text(text);
+            if (rows.is(4) && !rows.isText(4)) m_trace.tell("names of ranges that are no text");
+            const std::string text = cut(rows.text(4));
+            record.name = text.empty() && rows.is(5) ? nameOf(rows.id(5)) : m_trace.text(text);
             m_trace.slice(record);
         }
     }
@@ -346,6 +373,7 @@ private:
                         {"start", "globalPid", "deviceId", "address", "bytes", "memoryOperationType", "memKind"});
         while (rows.next()) {
             tick();
+            if (!timed(rows, 0)) continue;
             const std::int64_t bytes = std::max<std::int64_t>(0, rows.whole(4));
             m_trace.allocation(std::to_string(pid(rows.whole(1))), {.at = rows.whole(0),
                                                                     .bytes = rows.whole(5) == 1 ? -bytes : bytes,
@@ -357,11 +385,16 @@ private:
     }
 
     void threads() {
-        if (!has("ThreadNames")) return;
-        SQLite::Statement names(m_database, "SELECT globalTid, nameId FROM ThreadNames LIMIT 50000");
-        while (names.executeStep()) {
-            const std::int64_t global = names.getColumn(0).getInt64();
-            m_trace.nameThread(std::to_string(pid(global)), std::to_string(tid(global)), stringOf(names.getColumn(1).getInt64()));
+        constexpr int kMostNames = 50000;
+        NsightRows rows(m_database, "ThreadNames", {"globalTid", "nameId"}, "globalTid");
+        for (int read = 0; read < kMostNames && rows.next(); ++read) {
+            tick();
+            if (!rows.isWhole(0)) {
+                m_trace.tell("names of threads that have no number");
+                continue;
+            }
+            const std::int64_t global = rows.whole(0);
+            m_trace.nameThread(std::to_string(pid(global)), std::to_string(tid(global)), stringOf(rows.id(1)));
         }
     }
 
@@ -382,75 +415,11 @@ private:
         }
     }
 
-    // With CUDA_VISIBLE_DEVICES a process numbers its GPUs otherwise than the machine does, and tables of work have the process's numbers. Where
-    // processes call unlike GPUs by the same number, nothing is told of that number.
-    void byCudaNumbers(nlohmann::json& gpus) {
-        constexpr std::int64_t kMostOrdinals = 1 << 20;
-        constexpr std::size_t kMostNamed = 1024;
-        NsightRows rows(m_database, "TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId"}, "cudaId");
-        std::map<std::int64_t, nlohmann::json> named;
-        std::set<std::int64_t> unclear;
-        bool any = false;
-        while (rows.next()) {
-            tick();
-            const std::int64_t gpu = rows.whole(0, -1), cuda = rows.whole(1, -1);
-            if (gpu < 0 || cuda < 0 || cuda >= kMostOrdinals) continue;
-            const auto found = std::ranges::find_if(gpus, [&](const nlohmann::json& one) {
-                const auto id = one.find("id");
-                return id != one.end() && id->is_number_integer() && id->get<std::int64_t>() == gpu;
-            });
-            any = true;
-            if (found == gpus.end()) {
-                if (unclear.size() < kMostNamed) unclear.insert(cuda);
-                continue;
-            }
-            nlohmann::json one = *found;
-            one["id"] = cuda;
-            if (named.size() >= kMostNamed && !named.contains(cuda)) continue;
-            const auto [there, added] = named.try_emplace(cuda, one);
-            if (!added && there->second.value("name", nlohmann::json()) != one.value("name", nlohmann::json())) unclear.insert(cuda);
-        }
-        if (!any) return;
-        gpus = nlohmann::json::array();
-        for (const auto& [cuda, one] : named)
-            if (!unclear.contains(cuda)) gpus.push_back(one);
-    }
-
-    void facts() {
-        nlohmann::json facts = nlohmann::json::object();
-        for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
-            if (!has(table)) continue;
-            SQLite::Statement select(m_database, fmt::format("SELECT name, value FROM {} WHERE name LIKE '%VERSION%' LIMIT 100", table));
-            while (select.executeStep()) facts[select.getColumn(0).getString().substr(0, 200)] = select.getColumn(1).getString().substr(0, 200);
-        }
-        if (has("TARGET_INFO_GPU")) {
-            SQLite::Statement select(m_database, "SELECT * FROM TARGET_INFO_GPU LIMIT 64");
-            while (select.executeStep()) {
-                nlohmann::json gpu = nlohmann::json::object();
-                for (int i = 0; i < select.getColumnCount(); ++i) {
-                    const auto value = select.getColumn(i);
-                    if (value.isInteger()) gpu[select.getColumnName(i)] = value.getInt64();
-                    if (value.isText()) gpu[select.getColumnName(i)] = value.getString().substr(0, 200);
-                }
-                facts["gpus"].push_back(gpu);
-            }
-            if (facts.contains("gpus")) byCudaNumbers(facts["gpus"]);
-        }
-        if (has("TARGET_INFO_SESSION_START_TIME")) {
-            SQLite::Statement select(m_database, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1");
-            if (select.executeStep()) {
-                const std::int64_t base = select.getColumn(0).getInt64();
-                if (base > 0 && base < std::int64_t{1} << 61) m_trace.file().baseNs = base;
-            }
-        }
-        m_trace.file().facts = facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-        m_trace.file().source = "nsys";
-    }
-
     SQLite::Database& m_database;
     TraceBuilder& m_trace;
     const std::function<bool(double)>& m_go;
     std::optional<SQLite::Statement> m_strings;
+    std::optional<bool> m_hasStrings;
     KeyedMap<std::int64_t, std::uint32_t> m_names, m_callNames;
     std::map<std::int64_t, std::set<std::int64_t>> m_workers;  // processes that used GPUs, and which
     const std::int64_t m_mostSteps;

@@ -5,13 +5,14 @@
 #include <SQLiteCpp/Statement.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/trace/SliceCodec.h"
-
 namespace stepscope::importing {
+
+class TraceBuilder;
 
 // For reading alone; nothing that the file defines is run, neither its views nor its triggers.
 SQLite::Database openNsightFile(const std::string& path);
@@ -27,14 +28,19 @@ public:
         const auto value = m_statement->getColumn(column);
         return value.isInteger() ? value.getInt64() : otherwise;
     }
-    std::string text(int column) {
-        const auto value = m_statement->getColumn(column);
-        return value.isText() ? value.getString().substr(0, kLongestSliceName) : std::string();
-    }
+    bool isWhole(int column) { return m_statement->getColumn(column).isInteger(); }
+    bool isText(int column) { return m_statement->getColumn(column).isText(); }
+    // Of a name: 0 where there is none, -1 where it is no number.
+    std::int64_t id(int column) { return is(column) ? whole(column, -1) : 0; }
+    std::string text(int column) { return isText(column) ? shown(column) : std::string(); }
+    std::string shown(int column) { return m_statement->getColumn(column).getString(); }  // also of a number
 
 private:
     std::optional<SQLite::Statement> m_statement;
     std::vector<bool> m_there;
 };
+
+// What the file says of itself and of its GPUs; `tick` is called for each row.
+void readNsightFacts(SQLite::Database& database, TraceBuilder& trace, const std::function<void()>& tick);
 
 }  // namespace stepscope::importing

@@ -9,13 +9,20 @@
 namespace stepscope {
 namespace {
 
+// Of unlike GPUs none is right for the kernels of all: which of them ran a kernel is not known where roofs are laid over kernels by name.
 Roof roofOfDevice(const std::map<std::int64_t, GpuShape>& shapes) {
-    for (const auto& [number, shape] : shapes)
-        if (shape.bytesPerSecond > 0)
-            return {.float32 = shape.float32,
-                    .bytesPerSecond = shape.bytesPerSecond,
-                    .source = fmt::format("of GPU {} by its clocks, not measured", number)};
-    return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
+    const auto equal = [](const GpuShape& a, const GpuShape& b) { return a.bytesPerSecond == b.bytesPerSecond && a.float32 == b.float32; };
+    const GpuShape* known = nullptr;
+    std::int64_t ordinal = 0;
+    for (const auto& [number, shape] : shapes) {
+        if (shape.bytesPerSecond <= 0) continue;
+        if (known != nullptr && !equal(*known, shape)) return {.whyNone = "no roof: the trace has unlike GPUs"};
+        if (known == nullptr) ordinal = number;
+        if (known == nullptr) known = &shape;
+    }
+    if (known == nullptr) return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
+    return {
+        .float32 = known->float32, .bytesPerSecond = known->bytesPerSecond, .source = fmt::format("of GPU {} by its clocks, not measured", ordinal)};
 }
 
 bool sameMachine(const Machine& a, const Machine& b) {

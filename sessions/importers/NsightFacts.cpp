@@ -1,0 +1,88 @@
+// What a report of Nsight Systems says of itself and of its machine: product and version, GPUs by the numbers that its processes have for them, when
+// it began. Read once, before the tables of work.
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sessions/importers/NsightFile.h"
+#include "sessions/importers/TraceBuilder.h"
+
+namespace stepscope::importing {
+namespace {
+
+// With CUDA_VISIBLE_DEVICES a process numbers its GPUs otherwise than the machine does, and tables of work have the process's numbers. Where
+// processes call unlike GPUs by the same number, nothing is told of that number.
+void byCudaNumbers(SQLite::Database& database, nlohmann::json& gpus, const std::function<void()>& tick) {
+    constexpr std::int64_t kMostOrdinals = 1 << 20;
+    constexpr std::size_t kMostNamed = 1024;
+    NsightRows rows(database, "TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId"}, "cudaId");
+    std::map<std::int64_t, nlohmann::json> named;
+    std::set<std::int64_t> unclear;
+    bool any = false;
+    while (rows.next()) {
+        tick();
+        const std::int64_t gpu = rows.whole(0, -1), cuda = rows.whole(1, -1);
+        if (gpu < 0 || cuda < 0 || cuda >= kMostOrdinals) continue;
+        const auto found = std::ranges::find_if(gpus, [&](const nlohmann::json& one) {
+            const auto id = one.find("id");
+            return id != one.end() && id->is_number_integer() && id->get<std::int64_t>() == gpu;
+        });
+        any = true;
+        if (found == gpus.end()) {
+            if (unclear.size() < kMostNamed) unclear.insert(cuda);
+            continue;
+        }
+        nlohmann::json one = *found;
+        one["id"] = cuda;
+        if (named.size() >= kMostNamed && !named.contains(cuda)) continue;
+        const auto [there, added] = named.try_emplace(cuda, one);
+        if (!added && there->second.value("name", nlohmann::json()) != one.value("name", nlohmann::json())) unclear.insert(cuda);
+    }
+    if (!any) return;
+    gpus = nlohmann::json::array();
+    for (const auto& [cuda, one] : named)
+        if (!unclear.contains(cuda)) gpus.push_back(one);
+}
+
+}  // namespace
+
+void readNsightFacts(SQLite::Database& database, TraceBuilder& trace, const std::function<void()>& tick) {
+    constexpr int kMostVersions = 100;
+    nlohmann::json facts = nlohmann::json::object();
+    for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
+        NsightRows rows(database, table, {"name", "value"}, "name");
+        for (int taken = 0; taken < kMostVersions && rows.next();) {
+            tick();
+            const std::string name = rows.text(0);
+            if (name.find("VERSION") == std::string::npos || !rows.is(1)) continue;
+            facts[name.substr(0, 200)] = rows.shown(1).substr(0, 200);
+            ++taken;
+        }
+    }
+    if (database.tableExists("TARGET_INFO_GPU")) {
+        SQLite::Statement select(database, "SELECT * FROM TARGET_INFO_GPU LIMIT 64");
+        while (select.executeStep()) {
+            nlohmann::json gpu = nlohmann::json::object();
+            for (int i = 0; i < select.getColumnCount(); ++i) {
+                const auto value = select.getColumn(i);
+                if (value.isInteger()) gpu[select.getColumnName(i)] = value.getInt64();
+                if (value.isText()) gpu[select.getColumnName(i)] = value.getString().substr(0, 200);
+            }
+            facts["gpus"].push_back(gpu);
+        }
+        if (facts.contains("gpus")) byCudaNumbers(database, facts["gpus"], tick);
+    }
+    NsightRows begin(database, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, "utcEpochNs");
+    if (begin.next()) {
+        const std::int64_t base = begin.whole(0);
+        if (base > 0 && base < std::int64_t{1} << 61) trace.file().baseNs = base;
+    }
+    trace.file().facts = facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    trace.file().source = "nsys";
+}
+
+}  // namespace stepscope::importing
