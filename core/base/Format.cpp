@@ -36,6 +36,12 @@ std::string significant(double value, int digits) {
     return grouped(fmt::format("{:.{}f}", value, decimals));
 }
 
+std::string change(double value, int decimals) {
+    std::string digits = fmt::format("{:.{}f}", std::abs(value), decimals);
+    const bool none = digits.find_first_of("123456789") == std::string::npos;
+    return none ? digits : (value < 0 ? "\u2212" : "+") + digits;
+}
+
 std::string amount(double value) {
     std::string digits = significant(value);
     if (digits.find('e') != std::string::npos || digits.find('.') == std::string::npos) return digits;

@@ -11,6 +11,7 @@ namespace stepscope::format {
 
 std::string significant(double value, int digits = 3);        // "24.4", "0.00125", "1 240" (U+202F), "n/a" when not finite
 std::string amount(double value);                             // how many on average: "253", "16.4", "0.07": no zeros at the end
+std::string change(double value, int decimals);               // "+0.0012", "−0.0012" (U+2212), "0.0000" where that is all there is of it
 std::string count(std::int64_t value);                        // "12 345" with U+202F, at which no line breaks, between groups of three
 std::string milliseconds(double ms);                          // "24.4 ms", "1.25 s", "812 µs"
 std::string bytes(Bytes value);                               // "1.21 GB" (SI, powers of 1000)

@@ -45,11 +45,11 @@ Table ladderTable(const StudyHistory& history, const char* title, const char* be
     for (const StudyRow& row : history.rows()) {
         if (!isOf(row, roles)) continue;
         const std::string stands = standing(row);
-        table.rows.push_back(
-            {row.name, row.settings, known(row.msPerStep, format::milliseconds(row.msPerStep)),
-             known(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")), stands.empty() ? times(row.ratio, row.low, row.high) : stands,
-             times(row.total, row.totalLow, row.totalHigh), known(row.floor, fmt::format("±{:.2f} %", (row.floor - 1) * 100)), memoryOf(row),
-             known(row.operations, format::amount(row.operations)), known(row.loss, fmt::format("{:+.4f}", row.loss)), row.reported});
+        table.rows.push_back({row.name, row.settings, known(row.msPerStep, format::milliseconds(row.msPerStep)),
+                              known(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")),
+                              stands.empty() ? times(row.ratio, row.low, row.high) : stands, times(row.total, row.totalLow, row.totalHigh),
+                              known(row.floor, fmt::format("±{:.2f} %", (row.floor - 1) * 100)), memoryOf(row),
+                              known(row.operations, format::amount(row.operations)), known(row.loss, format::change(row.loss, 4)), row.reported});
     }
     return table;
 }

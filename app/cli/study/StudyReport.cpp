@@ -41,7 +41,7 @@ std::vector<std::string> cells(const StudyRow& row) {
             times(row.total, row.totalLow, row.totalHigh),
             known(row.peakBytes, format::bytes(row.peakBytes)),
             known(row.operations, format::amount(row.operations)),
-            known(row.loss, fmt::format("{:+.4f}", row.loss)),
+            known(row.loss, format::change(row.loss, 4)),
             printable(row.reported)};
 }
 

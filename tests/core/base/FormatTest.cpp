@@ -42,6 +42,15 @@ TEST(Format, SaysWhenANumberIsNotKnown) {
     EXPECT_EQ(percent(unknown), "n/a");
 }
 
+TEST(Format, WritesAChangeWithItsSignUnlessNothingIsLeftOfIt) {
+    EXPECT_EQ(change(0.00123, 4), "+0.0012");
+    EXPECT_EQ(change(-0.00123, 4), "\u22120.0012");
+    EXPECT_EQ(change(-0.00001, 4), "0.0000");
+    EXPECT_EQ(change(0.00001, 4), "0.0000");
+    EXPECT_EQ(change(0, 2), "0.00");
+    EXPECT_EQ(change(-12, 0), "\u221212");
+}
+
 TEST(Format, WritesHowManyOnAverageWithoutZerosAtTheEnd) {
     EXPECT_EQ(amount(253), "253");
     EXPECT_EQ(amount(253.4), "253");

@@ -125,7 +125,7 @@ void LadderTable::setHistory(const StudyHistory& history, bool over) {
             search ? (row.pairs > 0 ? QString::number(row.pairs) : QString()) : timesText(row.total, row.totalLow, row.totalHigh),
             ladderFigure(row.peakBytes, format::bytes(row.peakBytes)),
             ladderFigure(row.operations, format::amount(row.operations)),
-            std::isfinite(row.loss) ? QString("%1%2").arg(row.loss < 0 ? "\u2212" : "+").arg(std::abs(row.loss), 0, 'f', 4) : QString(),
+            std::isfinite(row.loss) ? QString::fromStdString(format::change(row.loss, 4)) : QString(),
             QString::fromStdString(row.reported),
             ladderStateText(row, over)};
         for (int column = 0; column < kLadderColumnCount; ++column) {
