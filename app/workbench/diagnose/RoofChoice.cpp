@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/workbench/diagnose/PeakMeter.h"
@@ -12,17 +13,12 @@ namespace {
 // Of unlike GPUs none is right for the kernels of all: which of them ran a kernel is not known where roofs are laid over kernels by name.
 Roof roofOfDevice(const std::map<std::int64_t, GpuShape>& shapes) {
     const auto equal = [](const GpuShape& a, const GpuShape& b) { return a.bytesPerSecond == b.bytesPerSecond && a.float32 == b.float32; };
-    const GpuShape* known = nullptr;
-    std::int64_t ordinal = 0;
-    for (const auto& [number, shape] : shapes) {
-        if (shape.bytesPerSecond <= 0) continue;
-        if (known != nullptr && !equal(*known, shape)) return {.whyNone = "no roof: the trace has unlike GPUs"};
-        if (known == nullptr) ordinal = number;
-        if (known == nullptr) known = &shape;
-    }
-    if (known == nullptr) return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
-    return {
-        .float32 = known->float32, .bytesPerSecond = known->bytesPerSecond, .source = fmt::format("of GPU {} by its clocks, not measured", ordinal)};
+    const auto known = std::ranges::find_if(shapes, [](const auto& one) { return one.second.bytesPerSecond > 0; });
+    if (known == shapes.end()) return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
+    const auto& [number, first] = *known;
+    for (const auto& [other, shape] : shapes)
+        if (shape.bytesPerSecond > 0 && !equal(first, shape)) return {.whyNone = "no roof: the trace has unlike GPUs"};
+    return {.float32 = first.float32, .bytesPerSecond = first.bytesPerSecond, .source = fmt::format("of GPU {} by its clocks, not measured", number)};
 }
 
 bool sameMachine(const Machine& a, const Machine& b) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <QComboBox>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -82,6 +83,15 @@ protected:
     }
     bool allRead() {
         return QTest::qWaitFor([&] { return overlay() != nullptr && !place->overlay().reading(); }, 20'000) && drawn();
+    }
+    // As a person chooses it, and the charts show it.
+    bool groupsBy(const char* key) {
+        QComboBox& grouping = page().overlayPane().grouping();
+        const int row = grouping.findData(key);
+        if (row <= 0) return false;
+        grouping.setCurrentIndex(row);
+        Q_EMIT grouping.activated(row);
+        return drawn();
     }
     bool drawn() {
         return QTest::qWaitFor(

@@ -71,12 +71,7 @@ TEST_F(WindowOverlayTest, GroupsByAKeyAndSortsAndHides) {
     open();
     layOver({1, 2, 3, 4, 5, 6});
     ASSERT_TRUE(allRead());
-    QComboBox& grouping = page().overlayPane().grouping();
-    const int layers = grouping.findData("layers");
-    ASSERT_GT(layers, 0);
-    grouping.setCurrentIndex(layers);
-    Q_EMIT grouping.activated(layers);
-    ASSERT_TRUE(drawn());
+    ASSERT_TRUE(groupsBy("layers"));
     ASSERT_EQ(overlay()->lines().size(), 2U);
     EXPECT_EQ(overlay()->lines()[0].label, "layers=4 (3)");
     EXPECT_TRUE(hasColour(0, 0) && hasColour(0, 3));
@@ -223,12 +218,7 @@ TEST_F(WindowOverlayTest, TheListOfSessionsHasTheColourOfEachLineAndOfAGroupThat
         EXPECT_TRUE(hasPatch(session, overlay()->lineOf(session)->colour)) << session;
         EXPECT_FALSE(hasPatch(4, overlay()->lineOf(session)->colour)) << "it was not chosen";
     }
-    QComboBox& grouping = page().overlayPane().grouping();
-    const int layers = grouping.findData("layers");
-    ASSERT_GT(layers, 0);
-    grouping.setCurrentIndex(layers);
-    Q_EMIT grouping.activated(layers);
-    ASSERT_TRUE(drawn());
+    ASSERT_TRUE(groupsBy("layers"));
     EXPECT_TRUE(hasPatch(1, 0) && hasPatch(2, 0) && hasPatch(3, 2));
     EXPECT_FALSE(hasPatch(2, 1)) << "its line is that of the group";
     Q_EMIT page().overlayPane().closeRequested();
