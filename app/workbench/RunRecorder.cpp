@@ -22,8 +22,13 @@ Result<std::shared_ptr<Recorder>> openRecorder(const std::string& chosen, const 
     const char* const meanwhile = info.kind == SessionKind::Run
                                       ? " Until then the run waits; stopping it gives up what is not stored yet."
                                       : " Until then it measures on and keeps what it finds in memory; stopping it gives up what is not stored yet.";
-    options.onBlocked = [&tee, &clock, meanwhile](bool blocked, const std::string& why) {
-        tee.tell(LogLine{clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info, blocked ? why + meanwhile : "Storing works again."});
+    options.onBlocked = [&tee, &clock, meanwhile, database](bool blocked, const std::string& why) {
+        // By its subject whoever shows it knows which sentence is over then.
+        const Subject about{Subject::Kind::Database, database};
+        if (blocked)
+            tee.tell(LogLine{clock.now(), 0, LogLevel::Error, why + meanwhile, ErrorCode::Io, about});
+        else
+            tee.tell(LogLine{clock.now(), 0, LogLevel::Info, "Storing works again.", {}, about});
     };
     options.onEnded = [&tee, &clock](const Error& error) { tee.tellUnstored(error, clock.now()); };
     options.onNotDurable = [&tee, &clock, database](const std::string& why) {

@@ -72,6 +72,34 @@ std::string percent(double ratio) {
     return fmt::format("{:.1f} %", std::abs(ratio - 1) * 100);
 }
 
+// What ended it before it was decided, for before "after 3 pairs"; empty: nothing did but its own budget, or that it was decided.
+const char* whatCutItShort(EndedBy ended) {
+    switch (ended) {
+        case EndedBy::Person:
+            return "It was stopped";
+        case EndedBy::RunsEnd:
+            return "The run ended";
+        case EndedBy::RunStopped:
+            return "The run was stopped";
+        case EndedBy::ASetting:
+            return "A setting of the run was changed";
+        case EndedBy::Breakage:
+            return "That was";
+        case EndedBy::Itself:
+        case EndedBy::Budget:
+            break;
+    }
+    return "";
+}
+
+// Of what has pairs enough and is open all the same: it was not the pairs that ended it.
+std::string whatEndedIt(const PairedVerdict& verdict, const WhyContext& context) {
+    if (verdict.outcome != PairedOutcome::Inconclusive || verdict.reason == PairedReason::None || verdict.reason == PairedReason::TooFewPairs)
+        return "";
+    if (context.ended == EndedBy::Itself || context.ended == EndedBy::Breakage) return "";
+    return fmt::format("{} before it was decided. ", context.ended == EndedBy::Budget ? "The budget was spent" : whatCutItShort(context.ended));
+}
+
 std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
     const auto interval = [&] {
         // Whoever tells it of a flip that was made tells it the other way round, so it says which way it is.
@@ -89,9 +117,9 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
         case PairedReason::None:
             return "";
         case PairedReason::TooFewPairs:
-            if (context.stopped)
-                return fmt::format("{} after {} pair{}, too few to say anything.{}", context.broke.empty() ? "It was stopped" : "That was",
-                                   verdict.pairs, verdict.pairs == 1 ? "" : "s", context.broke.empty() ? more(context, "give an interval") : "");
+            if (const std::string cut = whatCutItShort(context.broke.empty() ? context.ended : EndedBy::Breakage); !cut.empty())
+                return fmt::format("{} after {} pair{}, too few to say anything.{}", cut, verdict.pairs, verdict.pairs == 1 ? "" : "s",
+                                   context.broke.empty() ? more(context, "give an interval") : "");
             return (context.leastSeconds > 0
                         ? fmt::format("The budget was spent after {} pair{}; the least that says anything would have taken about {}.", verdict.pairs,
                                       verdict.pairs == 1 ? "" : "s", minutes(context.leastSeconds))
@@ -234,7 +262,7 @@ std::string turnsSentence(const ExperimentJudged& judged, double delta, const Tu
 
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     // What ended it comes first: everything else is about what was there by then.
-    std::string why = context.broke.empty() ? whyAlone(verdict, context) : context.broke + " " + whyAlone(verdict, context);
+    std::string why = (context.broke.empty() ? whatEndedIt(verdict, context) : context.broke + " ") + whyAlone(verdict, context);
     if (why.ends_with(' ')) why.pop_back();
     if (verdict.pairs > 0) why += besideOthers(context);
     if (verdict.pairs > 0) why += besideHost(verdict, context);

@@ -74,7 +74,7 @@ std::string machineSentence(const MachineMeanwhile& machine);
 std::string foretoldSentence(double foretold, const std::string& basis, const ExperimentJudged& judged);
 
 struct WhyContext {
-    bool stopped = false;           // by a person, or because a side broke
+    EndedBy ended = EndedBy::Itself;
     std::string broke;              // why no more steps could be made: a sentence; empty = they could
     double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do, or give an interval where there is none
     double leastSeconds = 0;        // what the least number of pairs would have taken; 0: unknown

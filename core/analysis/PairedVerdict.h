@@ -29,6 +29,17 @@ enum class VerdictLook {
     AtTheEnd,
 };
 
+// What ended an experiment.
+enum class EndedBy {
+    Itself,      // it was decided, or made all that it had to
+    Budget,      // there was no time for more
+    Person,      // who wanted it over
+    RunsEnd,     // the run that it is within made its last step,
+    RunStopped,  //   or somebody stopped that run,
+    ASetting,    //   or changed one of its settings
+    Breakage,    // a side can make no more steps; which and why is said by whom it broke
+};
+
 // The constants of both looks: guide, measuring.md, "Computing it again".
 struct PairedRules {
     double delta = 0.01;       // a ratio within 1 +- delta counts as equal

@@ -76,7 +76,10 @@ public:
     std::optional<BlockOrder> next();
     void done(const BlockTimes& times);
     // No more orders; a pair that was begun does not count.
-    void stop() { m_over = m_stopped = true; }
+    void stop(EndedBy by = EndedBy::Person) {
+        m_over = m_stopped = true;
+        m_stoppedBy = by;
+    }
 
     const CourseRules& rules() const { return m_rules; }
     const std::optional<CoursePlan>& plan() const { return m_plan; }
@@ -84,6 +87,7 @@ public:
     // Of the pairs so far; final when next() has nothing.
     PairedVerdict verdict() const;
     bool stopped() const { return m_stopped; }
+    EndedBy endedBy() const { return m_stopped ? m_stoppedBy : m_spent ? EndedBy::Budget : EndedBy::Itself; }
     double elapsed() const { return m_elapsed; }  // seconds at the end of the newest block
     // Seconds that a pair which counts takes here, with what it costs to make both anew now and then and with the pairs that were left out.
     double secondsACountedPair() const;
@@ -130,6 +134,7 @@ private:
     double m_othersSeconds = 0, m_lookedSeconds = 0;
     std::array<double, 2> m_stolen{}, m_stealLooked{};  // percent times seconds, and seconds
     bool m_over = false, m_stopped = false, m_spent = false;
+    EndedBy m_stoppedBy = EndedBy::Person;
 };
 
 }  // namespace stepscope

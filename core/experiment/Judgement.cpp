@@ -1,5 +1,8 @@
 #include "core/experiment/Judgement.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace stepscope {
 
 void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged) {
@@ -29,7 +32,7 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
     }
     tellVerdict(verdict, judged);
     judged.seconds = course.elapsed();
-    WhyContext context{.stopped = course.stopped(),
+    WhyContext context{.ended = course.endedBy(),
                        .broke = broke,
                        .leastSeconds = course.leastBudget(),
                        .delta = course.rules().delta,
@@ -48,6 +51,10 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
     } else if (course.leastBudget() > course.elapsed()) {
         judged.secondsToGo = context.secondsToGo = course.leastBudget() - course.elapsed();
     }
+    // Where more than the pairs took its time (a run that does something else between them, steps that became slower), what they alone would take is
+    // no answer: it may have had that long.
+    if (context.ended == EndedBy::Budget && std::isfinite(context.secondsToGo) && (course.stopped() || context.leastSeconds <= course.elapsed()))
+        context.leastSeconds = std::max(context.leastSeconds, course.elapsed() + context.secondsToGo);
     if (over) judged.why = whyJudged(verdict, context);
     return judged;
 }

@@ -210,7 +210,7 @@ ExperimentJudged Rounds::judged(std::size_t arm, std::size_t measure) const {
     tellVerdict(verdict, judged);
     judged.seconds = m_elapsed;
     WhyContext context;
-    context.stopped = m_stopped;
+    context.ended = m_stopped ? EndedBy::Person : EndedBy::Itself;
     context.delta = m_rules.delta;
     if (planned()) {
         context.leastSeconds =

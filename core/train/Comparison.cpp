@@ -60,7 +60,7 @@ ComparisonOutcome Comparison::run() {
             m_course.stop();
             outcome.state = RunState::Stopped;
         } else if (!done) {
-            m_course.stop();
+            m_course.stop(EndedBy::Breakage);
             m_broke = done.error().sentence;
             outcome = {RunState::Failed, done.error()};
         }

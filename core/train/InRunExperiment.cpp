@@ -94,10 +94,10 @@ InRunExperiment::Reading InRunExperiment::read() const {
 
 StepProgram* InRunExperiment::next(const TrainState& state) {
     if (m_concluded) return nullptr;
-    // Of a run that does something else after every step no block is ever whole.
+    // Of a run that does something else after every step no block is ever whole; one of slow steps comes to no pair either.
     if (elapsedSeconds() > kMostOverBudget * m_setup.rules.budgetSeconds + kGraceSeconds) {
-        conclude(state.updates, true,
-                 m_course.pairs().empty()
+        conclude(state.updates, EndedBy::Budget,
+                 m_course.pairs().empty() && m_interruptions > 0 && m_interruptions >= m_made
                      ? "The run does something else after nearly every step (validation, a checkpoint, text), so that hardly a block "
                        "was whole; let it do that less often while it measures."
                      : "");
@@ -106,7 +106,7 @@ StepProgram* InRunExperiment::next(const TrainState& state) {
     if (!m_order) {
         m_order = m_course.next();
         if (!m_order) {
-            conclude(state.updates, false);
+            conclude(state.updates, EndedBy::Itself);
             return nullptr;
         }
         begin(state);
@@ -141,6 +141,7 @@ void InRunExperiment::closeStretch() {
 }
 
 void InRunExperiment::interrupted() {
+    ++m_interruptions;
     closeStretch();
     m_rewarm = m_order ? std::max<std::int64_t>(1, m_order->warmUp) : 0;
 }
@@ -189,6 +190,7 @@ std::int64_t InRunExperiment::warmUp() const {
 }
 
 void InRunExperiment::done(const TrainState& state, TimeNs duration, std::int64_t tokens, double loss) {
+    ++m_made;
     Instance& instance = of(m_order->arm);
     if (m_counting) m_operations[armPlace(m_order->arm)] = static_cast<double>(m_counting->count());
     m_counting.reset();
@@ -273,10 +275,10 @@ void InRunExperiment::judge(std::int64_t step, bool over) {
     m_setup.sink->publish(std::move(judged));
 }
 
-void InRunExperiment::conclude(std::int64_t step, bool stopped, const std::string& broke) {
+void InRunExperiment::conclude(std::int64_t step, EndedBy ended, const std::string& broke) {
     if (std::exchange(m_concluded, true)) return;
     m_broke = broke;
-    if (stopped) m_course.stop();
+    if (ended != EndedBy::Itself) m_course.stop(ended);
     judge(step, true);
 }
 

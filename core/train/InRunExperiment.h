@@ -48,9 +48,9 @@ public:
     void interrupted();
     // Nothing at all was done since then (a pause, a full disk): that is no time of the experiment's, and the block under way begins anew.
     void waited(TimeNs since);
-    // A person wants it over, or the run ends: what is known is judged. Publishes the last ExperimentJudged; once. broke: why no more steps can be
-    // made in turns, a sentence.
-    void conclude(std::int64_t step, bool stopped, const std::string& broke = {});
+    // It is over: what is known is judged. Publishes the last ExperimentJudged; once. ended: what cut it short, Itself where the course has no more
+    // orders. broke: why no more steps can be made in turns, a sentence.
+    void conclude(std::int64_t step, EndedBy ended, const std::string& broke = {});
 
     bool over() const { return m_concluded; }
     // Whose turn it is; between next() and done().
@@ -91,12 +91,13 @@ private:
     Course m_course;
     std::array<Instance, 2> m_instances;
     std::optional<BlockOrder> m_order;
-    Reading m_turn, m_counted;    // at the turn, and when the first step that counts began
-    double m_rebuildSeconds = 0;  // of this order
-    double m_warmSeconds = 0;     // of the steps since the turn that do not count
-    std::int64_t m_warmed = 0;    // steps made since the turn that do not count
-    std::int64_t m_rewarm = 0;    // more of them, after an interruption
-    std::vector<double> m_steps;  // that count, seconds
+    Reading m_turn, m_counted;                     // at the turn, and when the first step that counts began
+    double m_rebuildSeconds = 0;                   // of this order
+    double m_warmSeconds = 0;                      // of the steps since the turn that do not count
+    std::int64_t m_warmed = 0;                     // steps made since the turn that do not count
+    std::int64_t m_rewarm = 0;                     // more of them, after an interruption
+    std::int64_t m_interruptions = 0, m_made = 0;  // so often was something else done, and so many steps
+    std::vector<double> m_steps;                   // that count, seconds
     std::int64_t m_tokens = 0, m_liveBefore = 0, m_builds = 0;
     at::Tensor m_ballast;                        // moves the addresses of the next instances
     std::optional<OperationCounter> m_counting;  // during one step of each arm that does not count

@@ -131,7 +131,7 @@ TrainerOutcome Trainer::loop() {
             meetOthers();
         }
         if (m_setup.others == nullptr ? m_stopAsked : m_stopAgreed) {
-            endMeasuring(true);
+            endMeasuring(EndedBy::RunStopped);
             m_workerTimes.finish();
             endCapturesTogether();
             return {RunState::Stopped, {}};
@@ -147,7 +147,7 @@ TrainerOutcome Trainer::loop() {
     meetOthers();  // the first one may be held up by the last step's checkpoint
     m_workerTimes.flush();
     endCapturesTogether();
-    endMeasuring(true);
+    endMeasuring(EndedBy::RunsEnd);
     if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
     TrainerOutcome outcome;
     if (m_state.updates < m_config.steps) outcome.error.sentence = whyEndedEarly();
@@ -180,7 +180,7 @@ void Trainer::takeCommands() {
                            if (const Status taken = m_capture.ask(asked); !taken) noCapture(taken.error().sentence);
                        },
                        [&](const Measure& asked) { measure(asked); },
-                       [&](const StopMeasuring&) { endMeasuring(true); },
+                       [&](const StopMeasuring&) { endMeasuring(EndedBy::Person); },
                        [&](const StopCapture& asked) { share(asked); },
                    },
                    command);

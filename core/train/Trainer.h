@@ -102,7 +102,7 @@ private:
     void tellFallback(const std::string& fallback);
     void flip(const Flip& flip);
     void measure(const Measure& asked);
-    void endMeasuring(bool stopped, const std::string& broke = {});
+    void endMeasuring(EndedBy ended, const std::string& broke = {});
     void dropMeasuring(const std::string& broke);
     std::optional<StepResult> stepInTurn(StepProgram& turn, double rate);
     StepProgram& programForNextStep();

@@ -26,7 +26,7 @@ void Trainer::flip(const Flip& asked) {
     const Value to = wanted->config.switches.at(asked.id);
     if (m_config.switches.at(asked.id) == to) return;
     if (m_measuring) {
-        endMeasuring(true);  // it compared with what changes now, and may have found its other value faster
+        endMeasuring(EndedBy::ASetting);  // it compared with what changes now, and may have found its other value faster
         wanted = planFlip(asked);
         if (!wanted) return refuse(wanted.error());
     }
@@ -91,10 +91,10 @@ void Trainer::measure(const Measure& asked) {
     m_measuring = std::make_unique<InRunExperiment>(std::move(*setup), m_state.updates);
 }
 
-void Trainer::endMeasuring(bool stopped, const std::string& broke) {
+void Trainer::endMeasuring(EndedBy by, const std::string& broke) {
     if (!m_measuring) return;
     auto ended = std::exchange(m_measuring, nullptr);
-    ended->conclude(m_state.updates, stopped, broke);
+    ended->conclude(m_state.updates, by, broke);
     const Arm chosen = ended->chosen();
     const auto setup = ended->setup();
     if (broke.empty()) m_program.replace(ended->take(chosen));
@@ -118,7 +118,8 @@ void Trainer::endMeasuring(bool stopped, const std::string& broke) {
 
 // The run ends with it: what is known is told, and its memory comes back.
 void Trainer::dropMeasuring(const std::string& broke) {
-    if (const auto dropped = std::exchange(m_measuring, nullptr)) dropped->conclude(m_state.updates, true, broke);
+    if (const auto dropped = std::exchange(m_measuring, nullptr))
+        dropped->conclude(m_state.updates, broke.empty() ? EndedBy::RunsEnd : EndedBy::Breakage, broke);
 }
 
 // Nothing where the turn broke and has left the State as it was: the measurement is over then, and the run's own value is to make the step. Where its
@@ -139,7 +140,7 @@ std::optional<StepResult> Trainer::stepInTurn(StepProgram& turn, double rate) {
         broke = fmt::format("{} {} cannot go on: {}", setup.id, toString(arm == Arm::A ? setup.from : setup.to), error.sentence);
     }
     log(LogLevel::Warning, "The measurement ends here: " + broke);
-    endMeasuring(true, broke);
+    endMeasuring(EndedBy::Breakage, broke);
     return std::nullopt;
 }
 
@@ -148,7 +149,7 @@ StepProgram& Trainer::programForNextStep() {
     std::string broke;
     try {
         if (StepProgram* turn = m_measuring->next(m_state)) return *turn;
-        endMeasuring(false);
+        endMeasuring(EndedBy::Itself);
     } catch (const std::exception& thrown) {
         const Error error = describeException(thrown);
         if (error.code != ErrorCode::OutOfMemory) throw;
@@ -156,7 +157,7 @@ StepProgram& Trainer::programForNextStep() {
     }
     if (!broke.empty()) {
         log(LogLevel::Warning, "The measurement ends here: " + broke);
-        endMeasuring(true, broke);
+        endMeasuring(EndedBy::Breakage, broke);
     }
     return *m_program;
 }

@@ -6,6 +6,7 @@ Everything here is Python 3's standard library. A figure is always a median over
 import contextlib
 import itertools
 import json
+import math
 import os
 import random
 import signal
@@ -262,3 +263,32 @@ def cost(rates, of, against):
     """What arm `of` costs against arm `against`, in percent of mean throughput: median over the rounds with its interval."""
     median, low, high = interval([a / b for a, b in zip(rates[of], rates[against])])
     return 100 * (1 - median), 100 * (1 - high), 100 * (1 - low)
+
+
+FEWEST, LEFT_OUT = 5, 3  # steps of a stretch; its first ones behind a measurement, which warm up
+
+
+def stretch(steps, begin, end):
+    """Of the (at, duration) in ns of the steps that ended within: their mean duration, and the part of the time that no step accounts for."""
+    within = [(at, duration) for at, duration in steps if begin < at <= end]
+    if len(within) < FEWEST:
+        return None
+    mean = statistics.mean(duration for _, duration in within)
+    return mean, 1 - mean * (len(within) - 1) / (within[-1][0] - within[0][0])
+
+
+def slower_within(steps, own, begin, end, earliest, latest):
+    """Logarithm of how much longer a step takes between `begin` and `end` than beside, and the part of the time beside that no step accounts for. Of the
+    (number, at, duration) in ns of `steps` those that `own` has are held against all of as long a time beside it: the first half against what lies before, the
+    second against what lies behind, so that a machine that drifts adds to one what it takes from the other. Nothing where `earliest` to `latest`, between
+    which nothing else is measured, has no room for that, or too few steps."""
+    half = (end - begin) // 2
+    behind = [at for _, at, _ in steps if at > end][LEFT_OUT:LEFT_OUT + 1]
+    if begin - half < earliest or not behind or behind[0] + half > latest:
+        return None
+    every, counted = [(at, duration) for _, at, duration in steps], [(at, duration) for number, at, duration in steps if number in own]
+    before, after = stretch(every, begin - half, begin), stretch(every, behind[0], behind[0] + half)
+    first, second = stretch(counted, begin, begin + half), stretch(counted, end - half, end)
+    if None in (before, after, first, second):
+        return None
+    return (math.log(first[0] / before[0]) + math.log(second[0] / after[0])) / 2, (before[1] + after[1]) / 2

@@ -64,6 +64,7 @@ CompareWiring::CompareWiring(const Panels& panels, RunController& runs, RunWirin
     connect(&feed, &ExperimentFeed::began, &reader, &SessionsReader::refresh);
     connect(&feed, &ExperimentFeed::began, this, &CompareWiring::lookForEarlier);
     connect(&feed, &ExperimentFeed::said, this, [this](const Event& event) {
+        if (const auto* line = std::get_if<LogLine>(&event)) m_running.hearOfStorage(*line);
         if (std::holds_alternative<StateChanged>(event)) return;  // its sentences are of a run and its steps
         if (auto line = m_sentences.of(event, QDateTime::currentMSecsSinceEpoch())) {
             line->when = QDateTime::currentDateTime();

@@ -78,7 +78,8 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     connect(&runs, &RunController::studyFailed, this, &LadderWiring::failed);
     connect(&feed, &StudyFeed::grew, this, &LadderWiring::refreshLive);
     connect(&feed, &StudyFeed::began, &reader, &SessionsReader::refresh);
-    connect(&feed, &StudyFeed::said, this, [&stage](const Event& event) {
+    connect(&feed, &StudyFeed::said, this, [this, &stage](const Event& event) {
+        if (const auto* line = std::get_if<LogLine>(&event)) m_running.hearOfStorage(*line);
         if (auto line = logSentence(event, QDateTime::currentMSecsSinceEpoch())) {
             line->when = QDateTime::currentDateTime();
             line->step = 0;  // its steps are on no chart

@@ -14,7 +14,6 @@
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/run/HintStrip.h"
-#include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/run/RunBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -70,6 +69,7 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
         if (m_left && m_left->session == begun.session()) m_left.reset();
     });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
+    connect(&stage.live(), &LiveFeed::logged, this, &RunWiring::hearOfStorage);
     showReading();
 }
 
@@ -259,12 +259,31 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
         }
     }
     const bool heldUp = isHeldUp(change);
-    if (heldUp)
-        m_panels.notice.say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
-    else if (m_heldUp)
-        m_panels.notice.hide();  // it goes on by itself when what held it up is over
+    // What the recorder has said of it names the file and what to do.
+    if (heldUp && (m_notStored == 0 || m_panels.notice.saying() != m_notStored))
+        sayNotStored(NoticeBar::Kind::Warning, change.why);
+    else if (!heldUp && m_heldUp)
+        forgetNotStored();  // it goes on by itself when what held it up is over
     m_heldUp = heldUp;
     showReading();
+}
+
+void RunWiring::hearOfStorage(const LogLine& line) {
+    if (line.subject.kind != Subject::Kind::Database) return;
+    if (line.level == LogLevel::Error)
+        sayNotStored(NoticeBar::Kind::Error, line.text);
+    else if (line.level == LogLevel::Info)
+        forgetNotStored();
+}
+
+void RunWiring::sayNotStored(NoticeBar::Kind kind, const std::string& sentence) {
+    m_panels.notice.say(kind, QString::fromStdString(sentence));
+    m_notStored = m_panels.notice.saying();
+}
+
+// What somebody else has said since stays.
+void RunWiring::forgetNotStored() {
+    if (const int said = std::exchange(m_notStored, 0); said != 0 && m_panels.notice.saying() == said) m_panels.notice.hide();
 }
 
 void RunWiring::showReadingSoon() {

@@ -8,13 +8,13 @@
 
 #include "app/workbench/engine/SessionOfEngine.h"
 #include "core/events/RunEvents.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 
 struct EngineElsewhere;
 class ExperimentPanel;
 class HintStrip;
-class NoticeBar;
 class RunBar;
 class RunController;
 class SessionsPanel;
@@ -48,6 +48,8 @@ public:
     void sayOfSettings(const QString& sentence);      // an error of theirs: it goes when they are edited and good
     void isOfSettings();                              //   the same of what the bar says already
     void forgetMended();                              // they were edited
+    // A line of what is recorded: that its database takes nothing stands in the bar, on every page, until it does again.
+    void hearOfStorage(const LogLine& line);
     // Whether that session is one which a killed window has left behind and whose engine may train on: then going on with it is offered once more.
     bool offersToTakeUp(std::int64_t session);
 
@@ -66,6 +68,8 @@ private:
     void runWithoutRecording();  // the newest request, once more
     void act();                  // the bar's one action: what was offered last
     void liveStateChanged(const StateChanged& change);
+    void sayNotStored(NoticeBar::Kind kind, const std::string& sentence);
+    void forgetNotStored();
     void showReading();      // now
     void showReadingSoon();  // at most five times a second
     void tellWhatCanBeAsked(bool canStop);
@@ -76,6 +80,7 @@ private:
     std::string m_database, m_workerProgram;
     QString m_engineProblem;
     int m_aboutSettings = 0;        // which of the bar's sentences is of the settings; 0 = none
+    int m_notStored = 0;            //   and which is of what cannot be stored now
     bool m_offersTakingUp = false;  // the bar's action is taking up what is below
     std::string m_leftEngine;
     std::optional<SessionOfEngine> m_left;

@@ -11,8 +11,10 @@
 namespace stepscope {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 ExperimentJudged judged(const char* outcome, double ratio, double low, double high) {
     return {.outcome = outcome, .ratio = ratio, .low = low, .high = high, .pairs = 12};
@@ -135,9 +137,29 @@ TEST(WhyJudged, SaysHowMuchMoreWouldDecideIt) {
     instances.reason = PairedReason::RebuildsDiffer;
     EXPECT_THAT(whyJudged(instances, {.secondsToGo = 42}), HasSubstr("About 42 s more would decide it."));
     const PairedVerdict few{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3};
-    EXPECT_EQ(whyJudged(few, {.stopped = true, .secondsToGo = 20}),
+    EXPECT_EQ(whyJudged(few, {.ended = EndedBy::Person, .secondsToGo = 20}),
               "It was stopped after 3 pairs, too few to say anything. About 20 s more would give an interval.");
-    EXPECT_THAT(whyJudged(few, {.stopped = true, .broke = "B diverged.", .secondsToGo = 20}), Not(HasSubstr("more"))) << "time does not mend that";
+    EXPECT_THAT(whyJudged(few, {.ended = EndedBy::Breakage, .broke = "B diverged.", .secondsToGo = 20}), Not(HasSubstr("more")))
+        << "time does not mend that";
+}
+
+TEST(WhyJudged, SaysWhatEndedItAndOfNothingButAPersonThatItWasStopped) {
+    const PairedVerdict few{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3};
+    const PairedVerdict open{
+        .outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooWide, .ratio = 1, .low = 0.9, .high = 1.1, .pairs = 20};
+    const PairedVerdict known{.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
+    for (const auto& [ended, words] : std::vector<std::pair<EndedBy, std::string>>{{EndedBy::Person, "It was stopped"},
+                                                                                   {EndedBy::RunsEnd, "The run ended"},
+                                                                                   {EndedBy::RunStopped, "The run was stopped"},
+                                                                                   {EndedBy::ASetting, "A setting of the run was changed"},
+                                                                                   {EndedBy::Budget, "The budget was spent"}}) {
+        EXPECT_THAT(whyJudged(few, {.ended = ended, .secondsToGo = 20, .leastSeconds = 60}), StartsWith(words + " after 3 pairs"));
+        EXPECT_THAT(whyJudged(open, {.ended = ended, .secondsToGo = 20}), StartsWith(words + " before it was decided. The interval ["));
+        EXPECT_EQ(whyJudged(known, {.ended = ended}), "") << "what is known is known";
+    }
+    EXPECT_THAT(whyJudged(few, {.ended = EndedBy::RunsEnd, .secondsToGo = 20}), EndsWith("About 20 s more would give an interval."));
+    EXPECT_THAT(whyJudged(few, {.ended = EndedBy::Budget}), Not(HasSubstr("stopped")));
+    EXPECT_THAT(whyJudged(open, {}), StartsWith("The interval ["));
 }
 
 TEST(WhyJudged, OfPairsThatBoundNothingSaysSoInsteadOfAnIntervalWithoutAnEnd) {
@@ -149,15 +171,16 @@ TEST(WhyJudged, OfPairsThatBoundNothingSaysSoInsteadOfAnIntervalWithoutAnEnd) {
 
 TEST(WhyJudged, SaysFirstWhatBrokeAndNeverThatSomebodyStoppedIt) {
     PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3};
-    EXPECT_EQ(whyJudged(verdict, {.stopped = true, .broke = "B diverged."}), "B diverged. That was after 3 pairs, too few to say anything.");
+    EXPECT_EQ(whyJudged(verdict, {.ended = EndedBy::Breakage, .broke = "B diverged."}),
+              "B diverged. That was after 3 pairs, too few to say anything.");
     verdict = {.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
-    EXPECT_EQ(whyJudged(verdict, {.stopped = true, .broke = "B diverged."}), "B diverged.");
+    EXPECT_EQ(whyJudged(verdict, {.ended = EndedBy::Breakage, .broke = "B diverged."}), "B diverged.");
 }
 
 TEST(WhyJudged, NamesOtherProgramsWhereTheyAreWhyThereAreFewPairs) {
     const PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3, .discarded = 20};
     EXPECT_THAT(whyJudged(verdict, {.leastSeconds = 60}), HasSubstr("20 of 23 pairs were left out"));
-    EXPECT_THAT(whyJudged(verdict, {.stopped = true}), HasSubstr("stopped after 3 pairs"));
+    EXPECT_THAT(whyJudged(verdict, {.ended = EndedBy::Person}), HasSubstr("stopped after 3 pairs"));
 }
 
 TEST(WhyJudged, SaysThatOtherProgramsComputedAllTheTimeWhateverTheVerdict) {

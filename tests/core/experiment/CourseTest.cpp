@@ -306,6 +306,38 @@ TEST(Course, StoppedInThePilotSaysThatNothingIsKnown) {
     EXPECT_THAT(judged.why, testing::HasSubstr("stopped"));
 }
 
+// waited: seconds before each block in which something else was done.
+Course stoppedAfterThreePairs(EndedBy by, double waited = 0) {
+    Course course({.budgetSeconds = 600});
+    double elapsed = 0;
+    while (course.pairs().size() < 3) {
+        const auto order = course.next();
+        BlockTimes times = blockOf(*order, 0.05, 0);
+        times.elapsed = elapsed += times.seconds + waited;
+        course.done(times);
+    }
+    course.stop(by);
+    return course;
+}
+
+TEST(Course, SaysWhatEndedIt) {
+    EXPECT_EQ(Course({}).endedBy(), EndedBy::Itself);
+    const Course spent = playCourse(steady(1.5), {.rules = {.budgetSeconds = 30}});
+    EXPECT_EQ(spent.endedBy(), EndedBy::Budget);
+    EXPECT_THAT(judgementOf(spent, true).why, testing::StartsWith("The budget was spent"));
+    EXPECT_THAT(judgementOf(stoppedAfterThreePairs(EndedBy::Person), true).why, testing::StartsWith("It was stopped after 3 pairs"));
+    EXPECT_THAT(judgementOf(stoppedAfterThreePairs(EndedBy::RunsEnd), true).why, testing::StartsWith("The run ended after 3 pairs"));
+}
+
+TEST(Course, WhereSomethingElseTookItsTimeSaysHowMuchWouldDoWithThatAndNotThatItWasStopped) {
+    const Course course = stoppedAfterThreePairs(EndedBy::Budget, 20);
+    const ExperimentJudged judged = judgementOf(course, true);
+    const double enough = judged.seconds + judged.secondsToGo;
+    ASSERT_GT(enough, course.leastBudget() + 120) << "the pairs alone would not take that long";
+    EXPECT_THAT(judged.why, testing::StartsWith("The budget was spent after 3 pairs"));
+    EXPECT_THAT(judged.why, testing::HasSubstr("about " + std::to_string(std::lround(std::ceil(enough / 60))) + " minutes"));
+}
+
 TEST(Course, ABudgetTooSmallForAVerdictSaysHowMuchWouldDo) {
     const Course course = playCourse(steady(1.5), {.rules = {.budgetSeconds = 30}});
     const ExperimentJudged judged = judgementOf(course, true);

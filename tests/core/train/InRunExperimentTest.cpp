@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "TinyTraining.h"
@@ -22,6 +23,8 @@ namespace stepscope {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 struct InRun : ::testing::Test {
     void SetUp() override { at::set_num_threads(1); }
@@ -43,6 +46,53 @@ struct InRun : ::testing::Test {
     }
 
     Registry registry{testing::plainCpu()};
+};
+
+// fusion=kernels beside `fusion` for 60 s over a State of its own, or that value beside itself. Played are the machine's counters, of which each look
+// finds a tenth of a second more that a host gave away.
+struct Turns {
+    explicit Turns(InRun& test, const char* fusion = "off", bool besideItself = false)
+        : trainer(test.config()), made(configOf(test, fusion)), plan(test.registry.plan(made, 61).value()), state(testing::freshState()) {
+        static_cast<void>(testing::programOver(state, test.registry, made));  // in the form that it needs
+        auto setup = inRunSetup({.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 60},
+                                {.config = &made,
+                                 .plan = &plan,
+                                 .state = &state,
+                                 .batches = testing::tinyBatches().get(),
+                                 .factory = &test.registry,
+                                 .clock = &trainer.clock,
+                                 .sink = &trainer.sink,
+                                 .fits = [](const RunPlan&, const RunPlan&) { return Status(); },
+                                 .questionOf = {}});
+        if (besideItself) {
+            setup.value().configs[1] = setup.value().configs[0];
+            setup.value().plans[1] = setup.value().plans[0];
+            setup.value().to = setup.value().from;
+        }
+        setup.value().processors = [times = ProcessorTimes{}]() mutable {
+            times.busyNs += 700'000'000;
+            times.idleNs += 200'000'000;
+            times.stealNs += 100'000'000;
+            return std::optional(times);
+        };
+        experiment.emplace(std::move(setup.value()), 0);
+    }
+    static RunConfig configOf(InRun& test, const char* fusion) {
+        RunConfig config = test.config();
+        config.switches["fusion"] = std::string(fusion);
+        return test.registry.complete(config).value();
+    }
+    // Steps of 0.2 s that are none.
+    void play(std::size_t pairs) {
+        while (trainer.sink.all<ExperimentJudged>().size() < pairs && experiment->next(state) != nullptr)
+            experiment->done(state, TimeNs{200'000'000}, 48, 3);
+    }
+
+    testing::TinyTrainer trainer;
+    RunConfig made;
+    RunPlan plan;
+    TrainState state;
+    std::optional<InRunExperiment> experiment;
 };
 
 TEST_F(InRun, TakesTurnsWithoutAMarkerAndEveryStepTrains) {
@@ -133,6 +183,7 @@ TEST_F(InRun, StoppedByAPersonKeepsTheOldValueAndWhatIsKnown) {
     ASSERT_EQ(judged.size(), 1u);
     EXPECT_TRUE(judged[0].over);
     EXPECT_EQ(judged[0].outcome, "inconclusive");
+    EXPECT_THAT(judged[0].why, StartsWith("It was stopped after 0 pairs"));
     EXPECT_TRUE(trainer.sink.all<SwitchApplied>().empty());
     EXPECT_EQ(trainer.sink.all<StepDone>().back().step, judged[0].step + 20);
     EXPECT_FALSE(trainer.sink.all<StepDone>().back().disturbed);
@@ -149,6 +200,7 @@ TEST_F(InRun, AFlipEndsItFirst) {
     };
     EXPECT_EQ(trainer.run().state, RunState::Stopped);
     EXPECT_TRUE(trainer.sink.all<ExperimentJudged>().back().over);
+    EXPECT_THAT(trainer.sink.all<ExperimentJudged>().back().why, StartsWith("A setting of the run was changed after 0 pairs"));
     ASSERT_EQ(trainer.sink.all<SwitchApplied>().size(), 1u);
     EXPECT_EQ(trainer.sink.all<SwitchApplied>()[0].id, "zero-grad");
 }
@@ -162,7 +214,63 @@ TEST_F(InRun, ARunThatEndsMeanwhileJudgesWhatThereIs) {
     EXPECT_EQ(trainer.run().state, RunState::Finished);
     ASSERT_FALSE(trainer.sink.all<ExperimentJudged>().empty());
     EXPECT_TRUE(trainer.sink.all<ExperimentJudged>().back().over);
+    EXPECT_THAT(trainer.sink.all<ExperimentJudged>().back().why, StartsWith("The run ended after "));
     EXPECT_EQ(trainer.sink.all<StepDone>().size(), 40u);
+}
+
+TEST_F(InRun, OfARunThatIsStoppedMeanwhileItSaysThatTheRunWas) {
+    testing::TinyTrainer trainer(config());
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event); done && done->step == 2)
+            trainer.commands.push(Measure{.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 600});
+        if (std::holds_alternative<BlockDone>(event)) trainer.commands.push(Stop{});
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Stopped);
+    ASSERT_FALSE(trainer.sink.all<ExperimentJudged>().empty());
+    EXPECT_THAT(trainer.sink.all<ExperimentJudged>().back().why, StartsWith("The run was stopped after 0 pairs"));
+}
+
+// The clock goes on between two steps, as where the run does something else meanwhile.
+TEST_F(InRun, WhoseTimeIsSpentWithoutADecisionSaysThatAndNotThatItWasStopped) {
+    const auto spentAfter = [&](std::size_t pairs, bool interrupted) {
+        Turns turns(*this);
+        turns.play(pairs);
+        if (interrupted) turns.experiment->interrupted();
+        turns.trainer.clock.set(turns.trainer.clock.now() + TimeNs::fromSeconds(100));
+        EXPECT_EQ(turns.experiment->next(turns.state), nullptr);
+        return turns.trainer.sink.all<ExperimentJudged>().back();
+    };
+    const ExperimentJudged few = spentAfter(3, false);
+    EXPECT_TRUE(few.over);
+    EXPECT_EQ(few.pairs, 3);
+    EXPECT_THAT(few.why, StartsWith("The budget was spent after 3 pairs"));
+    const ExperimentJudged slow = spentAfter(0, false), disturbed = spentAfter(0, true);
+    EXPECT_THAT(slow.why, StartsWith("The budget was spent before a pair was made"));
+    EXPECT_THAT(disturbed.why, StartsWith("The run does something else after nearly every step"));
+    for (const ExperimentJudged& judged : {few, slow, disturbed}) EXPECT_THAT(judged.why, Not(HasSubstr("was stopped")));
+}
+
+// What a Program must make anew once the other one has stepped is made at the turn: no step that is timed pays for it. Their times are played equal.
+TEST_F(InRun, TwoEqualProgramsInTurnOverOneStateDoNotDifferAndHaveTheLossesOfOneAlone) {
+    Turns turns(*this, "step", true);
+    const auto batches = testing::tinyBatches();
+    TrainState alone = turns.state.clone();
+    const auto one = testing::programOver(alone, registry, turns.made);
+    std::int64_t steps = 0;
+    while (StepProgram* turn = turns.experiment->next(turns.state)) {
+        const std::int64_t copies = turn->report().weightCopies;
+        const StepResult made = turn->step(turns.state, *batches, 1e-3);
+        ASSERT_EQ(turn->report().weightCopies, copies) << "step " << steps;
+        ASSERT_EQ(made.loss, one->step(alone, *batches, 1e-3).loss) << "step " << ++steps;
+        turns.experiment->done(turns.state, TimeNs{100'000'000}, made.tokens, made.loss);
+    }
+    const ExperimentJudged judged = turns.trainer.sink.all<ExperimentJudged>().back();
+    EXPECT_EQ(judged.outcome, "equivalent") << judged.why;
+    EXPECT_EQ(judged.ratio, 1);
+    EXPECT_GE(judged.rebuilds, 6);
+    std::array<double, 2> operations{};
+    for (const BlockDone& block : turns.trainer.sink.all<BlockDone>()) operations[armPlace(block.arm)] = block.operations;
+    EXPECT_EQ(operations[0], operations[1]);
 }
 
 TEST_F(InRun, RefusesWhatWouldConvertTheStateOrMoveTheLossUnasked) {
@@ -189,37 +297,13 @@ TEST_F(InRun, RefusesWhatWouldConvertTheStateOrMoveTheLossUnasked) {
     EXPECT_FALSE(refusal({.id = "no-such-switch", .value = std::string("on")}).empty());
 }
 
-// What a host gives away is read from the machine's counters, which are played here: each look finds a tenth of a second of it more.
 TEST_F(InRun, SaysWhatTheHostTookMeanwhileWhereThatLeavesItOpen) {
-    testing::TinyTrainer trainer(config());
-    const RunConfig made = config();
-    const auto plan = registry.plan(made, 61).value();
-    TrainState state = testing::freshState();
-    static_cast<void>(testing::programOver(state, registry, made));  // in the form that it needs
-    auto setup = inRunSetup({.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 60},
-                            {.config = &made,
-                             .plan = &plan,
-                             .state = &state,
-                             .batches = testing::tinyBatches().get(),
-                             .factory = &registry,
-                             .clock = &trainer.clock,
-                             .sink = &trainer.sink,
-                             .fits = [](const RunPlan&, const RunPlan&) { return Status(); },
-                             .questionOf = {}});
-    ASSERT_TRUE(setup.ok()) << setup.error().sentence;
-    setup->processors = [times = ProcessorTimes{}]() mutable {
-        times.busyNs += 700'000'000;
-        times.idleNs += 200'000'000;
-        times.stealNs += 100'000'000;
-        return std::optional(times);
-    };
-    InRunExperiment experiment(std::move(*setup), 0);
-    const auto pairs = [&] { return trainer.sink.all<ExperimentJudged>().size(); };
-    while (pairs() < 3 && experiment.next(state) != nullptr) experiment.done(state, TimeNs{200'000'000}, 48, 3);
-    experiment.conclude(0, /*stopped=*/true);
-    ASSERT_FALSE(trainer.sink.all<BlockDone>().empty());
-    EXPECT_NEAR(trainer.sink.all<BlockDone>().back().stealPct, 10, 1e-6);
-    EXPECT_THAT(trainer.sink.all<ExperimentJudged>().back().why, HasSubstr("its host gave 10.0 % of the processors' time to somebody else"));
+    Turns turns(*this);
+    turns.play(3);
+    turns.experiment->conclude(0, EndedBy::Person);
+    ASSERT_FALSE(turns.trainer.sink.all<BlockDone>().empty());
+    EXPECT_NEAR(turns.trainer.sink.all<BlockDone>().back().stealPct, 10, 1e-6);
+    EXPECT_THAT(turns.trainer.sink.all<ExperimentJudged>().back().why, HasSubstr("its host gave 10.0 % of the processors' time to somebody else"));
 }
 
 TEST_F(InRun, TakesTurnsBetweenTwoArithmeticsWhereThePersonAgrees) {

@@ -73,7 +73,14 @@ void FakeExperiment::work() {
                         .init = m_request.init});
     publish(StateChanged{m_clock.now(), 0, RunState::Running, {}});
     pilot();
-    while (m_pairs + m_left < m_plan.pairs && !m_stop) pair(m_pairs + m_left);
+    while (m_pairs + m_left < m_plan.pairs && !m_stop) {
+        const int number = m_pairs + m_left;
+        const Subject about{Subject::Kind::Database, m_request.database};
+        if (number == m_plan.fullFrom)
+            m_sink.publish(LogLine{m_clock.now(), 0, LogLevel::Error, "The disk is full; free some room.", ErrorCode::Io, about});
+        if (number == m_plan.fullTo) m_sink.publish(LogLine{m_clock.now(), 0, LogLevel::Info, "Storing works again.", {}, about});
+        pair(number);
+    }
     if (!m_stop && m_pairs > 0)
         for (const Arm arm : {Arm::A, Arm::B}) capture(arm);
     publish(judge(true));

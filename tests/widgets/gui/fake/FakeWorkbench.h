@@ -24,9 +24,10 @@ struct FakeExperimentPlan {
     int usAPair = 4'000;    // microseconds
     bool leavesOut = true;  // some of them
     std::string outcome = "faster", reason, why;
-    std::string refusal;  // instead of beginning
-    std::string failure;  // while it is prepared
-    std::string alike;    // what is said of both sides before anything is measured; empty: they differ
+    std::string refusal;             // instead of beginning
+    std::string failure;             // while it is prepared
+    int fullFrom = -1, fullTo = -1;  // the pairs before which its disk has no room any more, and has some again
+    std::string alike;               // what is said of both sides before anything is measured; empty: they differ
 };
 void setFakeExperiment(const FakeExperimentPlan& plan);
 // Whether one of them was asked for verdicts, a whole configuration, a prediction or a run from the thread that calls this.
