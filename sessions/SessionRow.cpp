@@ -84,7 +84,7 @@ void updateSession(SQLite::Database& database, std::int64_t session, const Sessi
         database,
         "UPDATE sessions SET started_unix_ms = iif(?1 = 0, started_unix_ms, ?1), config = ?2, machine = ?3, vocabulary = ?4,"
         " parameters = ?5, train_tokens = ?6, validation_tokens = ?7, first_step = ?8, resumed_from = ?9, workers = ?10, link = ?11,"
-        " goes_on_with = ?12, predicted_bytes = ?13 WHERE id = ?14");
+        " goes_on_with = ?12, predicted_bytes = ?13, times_unknown = ?14 WHERE id = ?15");
     update.bind(1, info.startedUnixMs);
     update.bind(2, info.config ? configToJson(*info.config) : "null");
     update.bind(3, info.machine ? machineToJson(*info.machine) : "null");
@@ -98,7 +98,8 @@ void updateSession(SQLite::Database& database, std::int64_t session, const Sessi
     update.bind(11, linkToJson(info.link));
     update.bind(12, info.goesOnWith);
     update.bind(13, info.predictedBytes);
-    update.bind(14, session);
+    update.bind(14, info.timesUnknown ? 1 : 0);
+    update.bind(15, session);
     update.exec();
     writeConfig(database, session, info.config);
 }
@@ -114,11 +115,12 @@ void updateState(SQLite::Database& database, std::int64_t session, const StateCh
 }
 
 Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path, std::int64_t session) {
-    SQLite::Statement select(database,
-                             "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, started_unix_ms, config, machine, vocabulary, "
-                             "parameters, train_tokens, validation_tokens,"
-                             " first_step, resumed_from, kind, workers, substr(link, 1, 10000), goes_on_with, predicted_bytes FROM sessions"
-                             " WHERE id = ? AND deleted_unix_ms = 0");
+    SQLite::Statement select(
+        database,
+        "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, started_unix_ms, config, machine, vocabulary, "
+        "parameters, train_tokens, validation_tokens,"
+        " first_step, resumed_from, kind, workers, substr(link, 1, 10000), goes_on_with, predicted_bytes, times_unknown FROM sessions"
+        " WHERE id = ? AND deleted_unix_ms = 0");
     select.bind(1, session);
     if (!select.executeStep()) return noSuchSession(path, session);
     SessionInfo info;
@@ -149,6 +151,7 @@ Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path
     info.link = linkFromJson(select.getColumn(14).getString());
     info.goesOnWith = select.getColumn(15).getInt64();
     info.predictedBytes = select.getColumn(16).getInt64();
+    info.timesUnknown = select.getColumn(17).getInt64() != 0;
     for (const std::int64_t count : {info.vocabulary, info.parameters, info.trainTokens, info.validationTokens, info.firstStep, info.workers,
                                      info.goesOnWith, info.predictedBytes})
         if (count < 0 || count > kMostCounted) return damagedRow(path, fmt::format("session {} counts {}", session, count));

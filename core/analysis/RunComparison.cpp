@@ -174,6 +174,7 @@ bool knowsTokens(const StoredRun& run) {
 }
 
 bool knowsTimes(const StoredRun& run) {
+    if (run.info && run.info->timesUnknown) return false;
     return std::ranges::any_of(run.ms, [](double ms) { return ms > 0; });
 }
 

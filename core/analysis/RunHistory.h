@@ -132,6 +132,7 @@ public:
 
     RunPlace place(std::size_t row) const;
     double x(XAxis axis, std::size_t row) const;
+    bool knowsTimes() const { return m_info == nullptr || !m_info->timesUnknown; }  // else places in time only keep steps in order
     bool knowsEnergy() const { return !m_device.place.empty() && m_device.place.back().joules > 0; }
     std::size_t rowAt(XAxis axis, double x) const;       // nearest row; rows() must not be 0
     std::size_t firstRowAt(XAxis axis, double x) const;  // first row with a place >= x, rows() when there is none

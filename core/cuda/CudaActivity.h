@@ -10,7 +10,7 @@ enum class CudaActivityKind : std::int32_t { Kernel, Memcpy, Memset, Runtime, Dr
 
 struct CudaActivity {
     CudaActivityKind kind = CudaActivityKind::Kernel;
-    std::int32_t what = 0;          // of a synchronisation or of overhead its type, as CUPTI numbers it
+    std::int32_t what = 0;          // of a synchronisation or of overhead its type, of a call its function (cbid), as CUPTI numbers them; 0: unknown
     std::int64_t device = -1;       // -1: unknown, or of the host
     std::int64_t context = 0;       //
     std::int64_t stream = -1;       // CUPTI's number of it; -1: of none

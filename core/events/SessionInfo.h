@@ -46,6 +46,7 @@ struct SessionInfo {
     std::int64_t workers = 1;         // that trained together; 0: an earlier version did not store it
     std::vector<LinkTime> link;       // of several, measured before the first step; else empty
     std::int64_t predictedBytes = 0;  // of tensors at a time, with the settings that it began with; 0: not foretold
+    bool timesUnknown = false;        // of an import whose log tells no times: those of its events are places in order, and nothing else
 };
 
 // Where it went on from, for people: "session 3" or the checkpoint's path; empty: it began anew.

@@ -27,12 +27,17 @@ Error csvRefused(std::int64_t session) {
                      fmt::format("Session {} could not be written as CSV; check the free room and the permissions of the target.", session));
 }
 
+// Empty where nobody knows it.
+std::string secondsCell(const std::optional<TimeNs>& time) {
+    return time ? fmt::format("{:.9f}", time->seconds()) : std::string();
+}
+
 // Collects the lines of one page of events; numbers have as many digits as it takes to read the same number back.
 class Lines final : public MetricSink {
 public:
     explicit Lines(std::string run) : m_run(std::move(run)) {}
 
-    void at(std::int64_t step, TimeNs time, Of) override { m_prefix = fmt::format("{},{},{:.9f},", m_run, step, time.seconds()); }
+    void at(std::int64_t step, std::optional<TimeNs> time, Of) override { m_prefix = fmt::format("{},{},{},", m_run, step, secondsCell(time)); }
     void value(const char* metric, double value) override { fmt::format_to(std::back_inserter(m_text), "{}{},{}\n", m_prefix, metric, value); }
     void value(const char* metric, std::int64_t value) override { fmt::format_to(std::back_inserter(m_text), "{}{},{}\n", m_prefix, metric, value); }
     std::string take() { return std::exchange(m_text, {}); }
@@ -44,7 +49,7 @@ private:
 // Which metrics there are, in the order in which they come up.
 class MetricColumns final : public MetricSink {
 public:
-    void at(std::int64_t, TimeNs, Of) override {}
+    void at(std::int64_t, std::optional<TimeNs>, Of) override {}
     void value(const char* metric, double) override { add(metric); }
     void value(const char* metric, std::int64_t) override { add(metric); }
     const std::vector<std::string>& names() const { return m_names; }
@@ -63,11 +68,11 @@ class WideRows final : public MetricSink {
 public:
     explicit WideRows(const MetricColumns& columns) : m_columns(columns), m_cells(columns.names().size()) {}
 
-    void at(std::int64_t step, TimeNs time, Of of) override {
+    void at(std::int64_t step, std::optional<TimeNs> time, Of of) override {
         if (step != m_step) flush();
         m_step = step;
         std::string& when = of == Of::Step ? m_time : m_measured;
-        std::string text = fmt::format("{:.9f}", time.seconds());
+        std::string text = secondsCell(time);
         if (of == Of::Machine && !when.empty() && when != text) flush();
         if (when.empty()) when = std::move(text);  // a validation comes behind the end of its step
     }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 
+#include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
 #include "sessions/exporters/ExportFile.h"
 #include "sessions/exporters/KinetoTrace.h"
@@ -108,6 +109,16 @@ Result<std::string> exportSession(const std::string& database, std::int64_t sess
         target, [&](std::ostream& out) { return writeAs(format, database, session, out, progress, rank); }, progress);
     if (!done) return done.error();
     return target;
+}
+
+std::string unknownTimesSentence(const std::string& database, std::int64_t session, ExportFormat format) {
+    if (infoOf(format).captures) return {};
+    const auto reader = SessionReader::open(database);
+    if (!reader) return {};
+    const auto info = (*reader)->info(session);
+    if (!info || !info->timesUnknown) return {};
+    return format == ExportFormat::TensorBoard ? "When its steps were is not known, and each event must say a time: all have that of the import."
+                                               : "When its steps were is not known: the column of times is empty.";
 }
 
 }  // namespace stepscope

@@ -32,4 +32,8 @@ Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& 
 Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format,
                                   Existing existing = Existing::Replace, const ExportProgress& progress = {}, const OneRank& rank = {});
 
+// What a person should know of the times in what was exported: a sentence, where nobody knows those of the session and the format has any of it; else
+// empty.
+std::string unknownTimesSentence(const std::string& database, std::int64_t session, ExportFormat format);
+
 }  // namespace stepscope

@@ -15,19 +15,23 @@ constexpr std::int64_t kEventsAtOnce = 4096;
 
 class Teller {
 public:
-    Teller(MetricSink& sink, bool ofImport, std::int64_t firstStep) : imported(ofImport), m_sink(sink), m_step(firstStep) {}
+    Teller(MetricSink& sink, const SessionInfo& info)
+        : imported(info.kind == SessionKind::Trace), m_sink(sink), m_step(info.firstStep), m_timesUnknown(info.timesUnknown) {}
     const bool imported;
 
-    void at(std::int64_t step, TimeNs time) { m_sink.at(m_step = step, time, MetricSink::Of::Step); }
-    void machine(TimeNs time) { m_sink.at(m_step, time, MetricSink::Of::Machine); }  // not of a step: the last one's number
+    void at(std::int64_t step, TimeNs time) { m_sink.at(m_step = step, known(time), MetricSink::Of::Step); }
+    void machine(TimeNs time) { m_sink.at(m_step, known(time), MetricSink::Of::Machine); }  // not of a step: the last one's number
     void add(const char* metric, double value) {
         if (!std::isnan(value)) m_sink.value(metric, value);
     }
     void add(const char* metric, std::int64_t value) { m_sink.value(metric, value); }
 
 private:
+    std::optional<TimeNs> known(TimeNs time) const { return m_timesUnknown ? std::nullopt : std::optional(time); }
+
     MetricSink& m_sink;
     std::int64_t m_step;
+    const bool m_timesUnknown;
 };
 
 // Of a step that another program made, what it said: what it did not say is 0 here, and that would be a number of ours.
@@ -176,7 +180,7 @@ Status forEachMetric(SessionReader& reader, std::int64_t session, const char* wh
                              fmt::format("Session {} is no run ({}): it has no steps to write as {}.", session, toString(info->kind), what))
                 .about(Subject::Kind::Session, std::to_string(session));
     }
-    Teller tell(sink, info->kind == SessionKind::Trace, info->firstStep);
+    Teller tell(sink, *info);
     for (std::int64_t from = 0;; from += kEventsAtOnce) {
         const auto events = reader.events(session, from, kEventsAtOnce);
         if (!events) return events.error();

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,9 @@ public:
     enum class Of { Step, Machine };  // what an update of the weights made, or what was measured of the machine meanwhile
 
     virtual ~MetricSink() = default;
-    // Of which step, and when, the values that follow are: time since the session began. What is of no step has the number of the last one.
-    virtual void at(std::int64_t step, TimeNs time, Of of) = 0;
+    // Of which step, and when, the values that follow are: time since the session began, nothing where nobody knows it. What is of no step has the
+    // number of the last one.
+    virtual void at(std::int64_t step, std::optional<TimeNs> time, Of of) = 0;
     // Of a double that is unknown nothing is told.
     virtual void value(const char* metric, double value) = 0;
     virtual void value(const char* metric, std::int64_t value) = 0;

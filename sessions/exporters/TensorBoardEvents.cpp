@@ -60,10 +60,11 @@ public:
     explicit EventRecords(double startedUnix) : m_started(startedUnix) {
         m_text = tfRecord(ProtoMessage().real(kTbWallTime, startedUnix).bytes(kTbFileVersion, "brain.Event:2").text());
     }
-    void at(std::int64_t step, TimeNs time, Of) override {
+    // An event must say a time: where nobody knows it, that of the session's begin, which is when it was imported.
+    void at(std::int64_t step, std::optional<TimeNs> time, Of) override {
         end();
         m_step = step;
-        m_time = time;
+        m_time = time.value_or(TimeNs{});
     }
     void value(const char* metric, double value) override {
         auto& tag = m_tags[metric];

@@ -268,7 +268,7 @@ private:
             return m_scan.wrongAt(row.line, row.byte, fmt::format("is behind more than {} steps; import a part of it", kMostScalarSteps));
         // A validation comes behind its step, which keeps its own time.
         // Before the file has told a first time its steps have places in time, and no times.
-        ScalarSteps::Step& of = isValidation ? m_steps.validated(step, at) : m_steps.at(step, at, m_anyTime);
+        ScalarSteps::Step& of = isValidation ? m_steps.validated(step, at, m_anyTime) : m_steps.at(step, at, m_anyTime);
         double& place = isRate ? of.tokensPerSecond : word == "step/ms" ? of.milliseconds : isOwn ? of.tokens : *scalarPlaceOf(of, metric);
         if (!std::isnan(place)) m_trace.tell("values of a step that was told again: the last one counts");
         place = number;

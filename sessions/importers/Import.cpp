@@ -194,6 +194,8 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
                 break;
             case FileKind::NsightSqlite:
                 read = importing::readNsightDatabase(path, trace, go);
+                for (const std::string& warning : trace.file().warnings)
+                    summary.notes.push_back(fmt::format("\"{}\": Nsight Systems says of its recording: {}", path, warning));
                 if (const auto workers = trace.file().ranks.size(); workers > 1)
                     summary.notes.push_back(
                         fmt::format("\"{}\" is of {} processes that used GPUs: each is shown as a rank of its own, in the order of their numbers.",
@@ -233,10 +235,18 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     }
     tellRanks(trace, request.files, summary.notes);
     if (std::string fewer = scalars.leftOut(); !fewer.empty()) summary.notes.push_back(std::move(fewer));
+    const bool timesUnknown = !scalars.knowsTimes();
+    if (timesUnknown && scalars.knowsSomeTimes())
+        summary.notes.emplace_back("Some steps have no time: charts by time leave this session out, and exports hold no times of it.");
+    else if (timesUnknown && std::ranges::find(kinds, FileKind::EventFile) != kinds.end())
+        summary.notes.emplace_back(
+            "TensorBoard's events hold no times that differ: how long a step took is not known, and its steps are put one "
+            "millisecond apart.");
 
     SessionInfo info;
     info.kind = SessionKind::Trace;
     info.name = request.name.empty() ? stem(request.files[0]) : request.name;
+    info.timesUnknown = timesUnknown;
     info.config.reset();
     info.machine.reset();
     for (const auto& file : request.files) info.notes += fmt::format("Imported from {}\n", fs::path(file).filename().string());

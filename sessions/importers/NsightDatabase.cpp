@@ -67,6 +67,7 @@ public:
 
     void read() {
         readNsightFacts(m_database, m_trace, [this] { tick(); });
+        readNsightWarnings(m_database, m_trace, [this] { tick(); });
         calls("CUPTI_ACTIVITY_KIND_RUNTIME", SliceKind::Runtime, "");
         share(0.3);
         kernels();
@@ -204,11 +205,36 @@ private:
         return false;
     }
 
+    // Whose a row is. What is no whole number would be 0, which is somebody else; it is skipped. A table without the column says it of no row.
+    bool whose(NsightRows& rows, int column, const char* skipped, const char* ofTable) {
+        if (!rows.has(column)) {
+            if (ofTable != nullptr) m_trace.tell(ofTable);
+            return true;
+        }
+        if (rows.isWhole(column)) return true;
+        m_trace.skip(skipped);
+        return false;
+    }
+    bool ofThread(NsightRows& rows, int column) {
+        return whose(rows, column, "a thread that is no whole number", "events of a table that does not say their threads");
+    }
+    bool ofProcess(NsightRows& rows, int column) { return whose(rows, column, "a process that is no whole number", nullptr); }
+    // 0: launched by nothing that is known.
+    std::int64_t correlationOf(NsightRows& rows, int column) {
+        if (rows.is(column) && !rows.isWhole(column)) m_trace.tell("events whose correlation is no whole number");
+        return std::max<std::int64_t>(0, rows.whole(column));
+    }
+
     // What every table of a device's work begins with: start, end, deviceId, contextId, streamId, correlationId, globalPid. None: it was skipped, and
     // told.
     std::optional<Record> deviceRecord(NsightRows& rows, SliceKind kind, TraceBuilder::LaneUse use = TraceBuilder::LaneUse::Slices) {
-        Record record{.kind = kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+        Record record{.kind = kind, .start = rows.whole(0)};
         if (!between(rows, record.duration)) return std::nullopt;
+        if (!whose(rows, 2, "a device that is no whole number", "events of a table that does not say their devices")) return std::nullopt;
+        if (!whose(rows, 3, "a context that is no whole number", nullptr) || !whose(rows, 4, "a stream that is no whole number", nullptr) ||
+            !ofProcess(rows, 6))
+            return std::nullopt;
+        record.correlation = correlationOf(rows, 5);
         const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6), use);
         if (!lane) return std::nullopt;
         record.lane = *lane;
@@ -222,8 +248,9 @@ private:
         while (rows.next()) {
             tick();
             const bool driver = kind == SliceKind::Runtime && rows.whole(6) == kOfDriver;
-            Record record{.kind = driver ? SliceKind::Driver : kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(3))};
-            if (!between(rows, record.duration)) continue;
+            Record record{.kind = driver ? SliceKind::Driver : kind, .start = rows.whole(0)};
+            if (!between(rows, record.duration) || !ofThread(rows, 2)) continue;
+            record.correlation = correlationOf(rows, 3);
             const auto lane = hostLane(rows.whole(2));
             if (!lane) continue;
             record.lane = *lane;
@@ -358,6 +385,7 @@ private:
             }
             if (type == 34 && !timed(rows, 0)) continue;
             if (type != 34 && !between(rows, record.duration)) continue;
+            if (!ofThread(rows, 3)) continue;
             const auto lane = hostLane(rows.whole(3));
             if (!lane) continue;
             record.lane = *lane;
@@ -373,11 +401,16 @@ private:
                         {"start", "globalPid", "deviceId", "address", "bytes", "memoryOperationType", "memKind"});
         while (rows.next()) {
             tick();
-            if (!timed(rows, 0)) continue;
+            if (!timed(rows, 0) || !ofProcess(rows, 1)) continue;
+            if (rows.is(2) && !rows.isWhole(2)) {
+                m_trace.skip("a device that is no whole number");
+                continue;
+            }
+            if (!rows.is(2)) m_trace.tell("allocations of which the file does not say the device");
             const std::int64_t bytes = std::max<std::int64_t>(0, rows.whole(4));
             m_trace.allocation(std::to_string(pid(rows.whole(1))), {.at = rows.whole(0),
                                                                     .bytes = rows.whole(5) == 1 ? -bytes : bytes,
-                                                                    .device = rows.whole(2),
+                                                                    .device = rows.whole(2, -1),
                                                                     .address = static_cast<std::uint64_t>(rows.whole(3)),
                                                                     .kind = memoryKind(rows.whole(6, -1)),
                                                                     .owner = {}});

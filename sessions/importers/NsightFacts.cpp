@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sessions/importers/NsightFile.h"
+#include "sessions/importers/PerfettoArguments.h"
 #include "sessions/importers/TraceBuilder.h"
 
 namespace stepscope::importing {
@@ -83,6 +84,36 @@ void readNsightFacts(SQLite::Database& database, TraceBuilder& trace, const std:
     }
     trace.file().facts = facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     trace.file().source = "nsys";
+}
+
+// The numbers of severities are told by the file itself: they are not the same in every version.
+void readNsightWarnings(SQLite::Database& database, TraceBuilder& trace, const std::function<void()>& tick) {
+    constexpr std::size_t kMostSeverities = 100, kMostWarnings = 8, kLongestWarning = 400;
+    std::map<std::int64_t, std::string> severities;
+    NsightRows names(database, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", {"id", "name"}, "name");
+    while (severities.size() < kMostSeverities && names.next()) {
+        tick();
+        if (names.isWhole(0)) severities.try_emplace(names.whole(0), names.text(1).substr(0, 40));
+    }
+    auto& warnings = trace.file().warnings;
+    std::int64_t more = 0;
+    NsightRows rows(database, "DIAGNOSTIC_EVENT", {"severity", "text"}, "text");
+    while (rows.next()) {
+        tick();
+        const auto severity = rows.isWhole(0) ? severities.find(rows.whole(0)) : severities.end();
+        if (severity == severities.end()) {
+            trace.tell("messages of Nsight Systems of which the file does not say how grave they are");
+            continue;
+        }
+        if (severity->second != "Warning" && severity->second != "Error" && severity->second != "Fatal") continue;
+        std::string text = readableText(rows.text(1), kLongestWarning);
+        if (text.empty() || std::ranges::find(warnings, text) != warnings.end()) continue;
+        if (warnings.size() < kMostWarnings)
+            warnings.push_back(std::move(text));
+        else
+            ++more;
+    }
+    if (more > 0) warnings.push_back(more == 1 ? std::string("and 1 more message") : std::to_string(more) + " more messages");
 }
 
 }  // namespace stepscope::importing

@@ -23,6 +23,7 @@ public:
     // needed: without this column it is no such table.
     NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted, const std::string& needed = "start");
     bool next() { return m_statement && m_statement->executeStep(); }
+    bool has(int column) const { return m_there.at(static_cast<std::size_t>(column)); }  // the table, whatever a row has there
     bool is(int column) { return !m_statement->getColumn(column).isNull(); }
     std::int64_t whole(int column, std::int64_t otherwise = 0) {
         const auto value = m_statement->getColumn(column);
@@ -42,5 +43,8 @@ private:
 
 // What the file says of itself and of its GPUs; `tick` is called for each row.
 void readNsightFacts(SQLite::Database& database, TraceBuilder& trace, const std::function<void()>& tick);
+
+// What Nsight Systems warns of in it, above all what it lost, as sentences; nothing where the file does not name its severities.
+void readNsightWarnings(SQLite::Database& database, TraceBuilder& trace, const std::function<void()>& tick);
 
 }  // namespace stepscope::importing

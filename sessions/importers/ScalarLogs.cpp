@@ -38,7 +38,8 @@ constexpr const char* kEvents = "TensorBoard's events";
 
 class EventReader {
 public:
-    EventReader(const std::string& path, TraceBuilder& trace, ScalarSteps& steps) : m_path(path), m_trace(trace), m_steps(steps) {}
+    EventReader(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, bool timed)
+        : m_path(path), m_trace(trace), m_steps(steps), m_timed(timed) {}
 
     Status event(std::string_view record, std::size_t at) {
         double wall = 0;
@@ -56,7 +57,11 @@ public:
             m_trace.skip("a time or a step that cannot be");
             return {};
         }
-        const auto atNs = static_cast<std::int64_t>(wall * 1e9);
+        if (!m_timed && static_cast<double>(step) > kMostStepNumber) {
+            m_trace.skip("a time or a step that cannot be");
+            return {};
+        }
+        const std::int64_t atNs = m_timed ? static_cast<std::int64_t>(wall * 1e9) : step * kStepApart;
         ProtoFields values(summary);
         while (values.next())
             if (values.field == 1) value(values.bytes, step, atNs);
@@ -80,7 +85,7 @@ private:
         const double* const place = scalarPlaceOf(probe, tag);
         if (place != nullptr && m_steps.takes(step)) {
             // A validation comes behind its step, which keeps its own time.
-            ScalarSteps::Step& of = place == &probe.validation ? m_steps.validated(step, atNs) : m_steps.at(step, atNs);
+            ScalarSteps::Step& of = place == &probe.validation ? m_steps.validated(step, atNs, m_timed) : m_steps.at(step, atNs, m_timed);
             *scalarPlaceOf(of, tag) = *number;
         }
         m_trace.sample("0", tag, "", atNs, *number);
@@ -105,7 +110,36 @@ private:
     const std::string& m_path;
     TraceBuilder& m_trace;
     ScalarSteps& m_steps;
+    const bool m_timed;
 };
+
+// Whether it tells times: no two steps of a program are of one moment, so that a file in which all are was written without them. What is damaged is
+// told when it is read.
+bool tellsTimes(std::string_view bytes) {
+    std::optional<double> wall;
+    std::optional<std::uint64_t> step;
+    bool steps = false;
+    for (std::size_t at = 0; bytes.size() - at >= 16;) {
+        const auto size = littleEndian<std::uint64_t>(bytes, at);
+        if (size > kLongestEventRecord || bytes.size() - at - 16 < size) break;
+        double thisWall = 0;
+        std::uint64_t thisStep = 0;
+        bool summary = false;
+        ProtoFields fields(bytes.substr(at + 12, size));
+        while (fields.next()) {
+            if (fields.field == 1 && fields.bytes.size() == 8) thisWall = std::bit_cast<double>(littleEndian<std::uint64_t>(fields.bytes, 0));
+            if (fields.field == 2) thisStep = fields.number;
+            if (fields.field == 5) summary = true;
+        }
+        at += 16 + size;
+        if (!summary) continue;
+        if (wall && *wall != thisWall) return true;
+        wall = thisWall;
+        steps = steps || (step && *step != thisStep);
+        step = thisStep;
+    }
+    return !steps && !(wall && *wall == 0);
+}
 
 Result<std::string> wholeFile(const std::string& path, const std::function<bool(double)>& go) {
     auto source = ByteSource::open(path);
@@ -162,9 +196,10 @@ ScalarSteps::Step& ScalarSteps::at(std::int64_t step, std::int64_t atNs, bool to
     return found;
 }
 
-ScalarSteps::Step& ScalarSteps::validated(std::int64_t step, std::int64_t atNs) {
+ScalarSteps::Step& ScalarSteps::validated(std::int64_t step, std::int64_t atNs, bool told) {
     Step& found = m_steps[step];
     found.validatedAt = atNs;
+    found.validationTold = told;
     return found;
 }
 
@@ -186,6 +221,18 @@ std::int64_t ScalarSteps::firstNs() const {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (const auto& [number, step] : m_steps) first = std::min(first, step.validatedAt >= 0 && std::isnan(step.loss) ? step.validatedAt : step.at);
     return m_steps.empty() ? 0 : first;
+}
+
+bool ScalarSteps::knowsTimes() const {
+    return std::ranges::all_of(m_steps, [](const auto& numbered) {
+        const Step& step = numbered.second;
+        if (std::isfinite(step.loss) && !step.told) return false;
+        return !std::isfinite(step.validation) || (step.validatedAt >= 0 ? step.validationTold : step.told);
+    });
+}
+
+bool ScalarSteps::knowsSomeTimes() const {
+    return std::ranges::any_of(m_steps, [](const auto& numbered) { return numbered.second.told || numbered.second.validationTold; });
 }
 
 std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
@@ -238,7 +285,7 @@ bool looksLikeLlmcLog(std::string_view head) {
 }
 
 Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
-    EventReader reader(path, trace, steps);
+    EventReader reader(path, trace, steps, tellsTimes(bytes));
     std::size_t at = 0;
     while (at < bytes.size()) {
         // A program that still runs, or was killed, ends like this: what is whole is kept.

@@ -28,10 +28,11 @@ public:
         double milliseconds = kUnknown, tokens = kUnknown, tokensPerSecond = kUnknown;  // of the step, where its log says so
         std::int64_t validatedAt = -1;                                                  // where that is not `at`
         bool told = false;                                                              // `at` is a time of its log
+        bool validationTold = false;                                                    // validatedAt is one
     };
     // told: not of a log without times, whose steps are given places in time that say nothing of how long they took.
     Step& at(std::int64_t step, std::int64_t atNs, bool told = true);
-    Step& validated(std::int64_t step, std::int64_t atNs);
+    Step& validated(std::int64_t step, std::int64_t atNs, bool told = true);
     // Whether the step is there or there is room for it; what is told of one without is counted.
     bool takes(std::int64_t step);
     // Where there was not room for all: a sentence that says of how many numbers they are; else empty.
@@ -40,6 +41,9 @@ public:
     bool empty() const { return m_steps.empty(); }
     std::size_t count() const { return m_steps.size(); }
     std::int64_t firstNs() const;
+    // Whether its log tells when each of its steps and validations was. One that was only put into its place spoils the time of all.
+    bool knowsTimes() const;
+    bool knowsSomeTimes() const;
     std::optional<std::int64_t> begin() const { return m_begin; }
     // In order, times from `origin` on. A step of which no log says how long it took, took the time since the one before, divided by the steps
     // between; where a log has no times either, 0: nobody knows.

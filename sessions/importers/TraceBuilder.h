@@ -39,6 +39,7 @@ public:
         std::string source;  // "kineto", "nsys"
         // Where what is whole of it ends, "at byte 120", if that is before its end; what is there is kept.
         std::string endsEarly;
+        std::vector<std::string> warnings;  // what its profiler says of its own recording, each once
         // ns to which its times are rounded: what reaches beyond its parent by no more than this lies within it. 0: they are exact.
         std::int64_t roundedNs = 0;
         // Where the processes of several workers are in it: what each is told by in the file, and the rank that it is given. The processes of the

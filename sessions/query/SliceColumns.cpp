@@ -26,7 +26,7 @@ constexpr std::array kFields = std::to_array<FieldFacts>({
     {Field::Phase, "phase text", "forward, backward, optimizer, …"},
     {Field::Layer, "layer integer", "block of the model, from 0"},
     {Field::Role, "role text", "part of the model"},
-    {Field::Correlation, "correlation integer", "joins a launch in runtime with what it launched"},
+    {Field::Correlation, "correlation integer", "joins a launch in runtime with what it launched; operations are joined by external"},
     {Field::External, "external integer", "joins an operation with what it launched"},
     {Field::Sequence, "sequence integer", "joins a forward operation with its backward functions"},
     {Field::ForwardStart, "forward_start_ns integer", "of a backward function: when its forward operation began"},

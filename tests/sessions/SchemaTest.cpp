@@ -212,6 +212,51 @@ TEST(Schema, ALadderFromBeforeTheFieldHasTheSessionThatItsSentenceNamedInIt) {
     }
 }
 
+TEST(Schema, AnEarlierImportNoneOfWhoseStepsTookAnyTimeHasNoTimes) {
+    struct Before {
+        const char* kind;
+        std::vector<std::int64_t> durations;
+        bool unknown;
+    };
+    const std::vector<Before> all{
+        {"imported", {0, 0, 0}, true}, {"imported", {0, 5, 0}, false}, {"imported", {0}, false}, {"imported", {}, false}, {"run", {0, 0}, false}};
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    {
+        SQLite::Database before(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        migrate(before, migrations().first(22));
+        SQLite::Statement row(before,
+                              "INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters,"
+                              " train_tokens, validation_tokens, first_step, resumed_from, kind)"
+                              " VALUES (?1, 'old', '', '[]', 'finished', '', 0, 'null', 'null', 0, 0, 0, 0, 0, '', ?2)");
+        SQLite::Statement step(
+            before,
+            "INSERT INTO steps (session, at_ns, seq, step, duration_ns, skipped, tokens, batch_ns, copy_ns, forward_ns, backward_ns,"
+            " clip_ns, optimizer_ns, resident_bytes, allocated_bytes, page_faults, disturbed)"
+            " VALUES (?1, ?2, ?2, ?2, ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)");
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            row.reset();
+            row.bind(1, static_cast<std::int64_t>(i + 1));
+            row.bind(2, all[i].kind);
+            row.exec();
+            for (std::size_t j = 0; j < all[i].durations.size(); ++j) {
+                step.reset();
+                step.bind(1, static_cast<std::int64_t>(i + 1));
+                step.bind(2, static_cast<std::int64_t>(j + 1));
+                step.bind(3, all[i].durations[j]);
+                step.exec();
+            }
+        }
+    }
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader.ok()) << reader.error().sentence;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto info = (*reader)->info(static_cast<std::int64_t>(i + 1));
+        ASSERT_TRUE(info.ok()) << info.error().sentence;
+        EXPECT_EQ(info->timesUnknown, all[i].unknown) << i;
+    }
+}
+
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {
     const TempFolder folder;
     const auto path = folder.file("s.db");

@@ -98,6 +98,8 @@ std::string ChartContent::csv(const DrawRequest&) const {
 
 QString ChartContent::whyEmpty(const DrawRequest& request) const {
     if (request.hasSteps()) {
+        if (request.axis == XAxis::WallTime && !request.history->knowsTimes())
+            return QStringLiteral("What was imported does not tell when its steps were. Choose steps as the x axis.");
         const Places places = stepPlaces(*request.history, request.axis);
         const bool before = places.at(places.count - 1)<request.x.low, after = places.at(0)> request.x.high;
         return before || after ? QStringLiteral("No steps in this part of the run. Press F to see all of it.") : QString();

@@ -51,11 +51,13 @@ std::string valuesOf(const ChartView& chart) {
     for (const QString& name : table.names) text += ',' + name.toStdString();
     text += '\n';
     const View view = chart.view();
+    const bool timed = chart.history()->knowsTimes();
+    if (view.axis == XAxis::WallTime && !timed) return text;
     for (std::size_t row = 0; row < table.rows; ++row) {
         const RunPlace place = table.place(row);
         if (const double x = place.on(view.axis); x < view.x.low || x > view.x.high) continue;
         text += std::to_string(std::llround(place.step)) + ',' + std::to_string(std::llround(place.tokens)) + ',';
-        write(text, place.seconds);
+        if (timed) write(text, place.seconds);
         for (std::size_t column = 0; column < static_cast<std::size_t>(table.names.size()); ++column) {
             text += ',';
             if (const double value = table.at(column, row); std::isfinite(value)) write(text, value);

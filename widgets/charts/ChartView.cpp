@@ -160,6 +160,7 @@ ChartView::Picture ChartView::paintPicture(QPainter& painter, const ChartFrame& 
     if (!drawn.whyEmpty.isEmpty()) {
         ChartAxes bare = drawn.axes;  // an invented y axis would look like a measurement
         bare.yTicks.ticks.clear();
+        if (request.axis == XAxis::WallTime && m_history != nullptr && !m_history->knowsTimes()) bare.xTicks.ticks.clear();
         paintAxes(painter, frame, bare);
         paintEmpty(painter, frame, drawn.whyEmpty);
         drawn.axes.yTicks.unit.clear();

@@ -122,9 +122,10 @@ void LivePage::select(std::size_t begin, std::size_t end) {
     m_range->setSelection(Stretch{m_history->x(axis, begin), m_history->x(axis, end - 1)});
     const StepColumns& steps = m_history->steps();
     const double seconds = steps.seconds[end - 1] - (begin > 0 ? steps.seconds[begin - 1] : 0);
-    QString title = tr("Steps %1 to %2: %3 in %4")
-                        .arg(count(static_cast<std::size_t>(steps.step[begin])), count(static_cast<std::size_t>(steps.step[end - 1])),
-                             count(end - begin), readOut(seconds, Quantity::Seconds));
+    QString title =
+        tr("Steps %1 to %2: %3")
+            .arg(count(static_cast<std::size_t>(steps.step[begin])), count(static_cast<std::size_t>(steps.step[end - 1])), count(end - begin));
+    if (m_history->knowsTimes()) title += tr(" in %1").arg(readOut(seconds, Quantity::Seconds));
     if (const double disturbed = steps.disturbed.sum(begin, end); disturbed > 0) title += tr(", %1 of them disturbed").arg(disturbed);
     m_statistics->setTitle(title);
     m_statistics->setRows({});

@@ -95,14 +95,21 @@ std::string roofText(const Roof& roof) {
                         : fmt::format("What bounds each is not said: {}.\n", roof.whyNone);
 }
 
-Result<Roof> roofFor(SessionReader& reader, std::int64_t id, SummaryBy by, bool devices) {
+Result<Roof> roofFor(SessionReader& reader, std::int64_t id, SummaryBy by, bool devices, const std::vector<GpuWork>& worked) {
     if (by == SummaryBy::Operation && devices) return Roof{.whyNone = "operations of a run on a GPU only launch what computes (--by kernel)"};
     const auto info = reader.info(id);
     if (!info) return info.error();
     const auto shapes = deviceShapes(reader, id);
     if (!shapes) return shapes.error();
-    if (info->kind == SessionKind::Trace) return roofOf(*info, devices, shapes->first, nullptr);
-    return roofOf(*info, devices, shapes->first, &Workbench::create()->machine());
+    if (info->kind == SessionKind::Trace) return roofOf(*info, devices, *shapes, worked, nullptr);
+    return roofOf(*info, devices, *shapes, worked, &Workbench::create()->machine());
+}
+
+void addWork(const SliceBlock& block, std::vector<GpuWork>& worked) {
+    auto gpu = std::ranges::find_if(worked, [&](const GpuWork& one) { return one.rank == block.thread.rank && one.device == block.thread.device; });
+    if (gpu == worked.end()) gpu = worked.insert(gpu, {.rank = block.thread.rank, .device = block.thread.device, .time = {}});
+    for (const Slice& slice : block.slices)
+        if (isDeviceWork(slice.kind)) gpu->time.ns = cappedSum(gpu->time.ns, slice.duration);
 }
 
 Json orNull(const std::optional<double>& value) {
@@ -345,9 +352,11 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     }
     KernelSummary kernels(KernelSummary::Blocks::LaneByLane, std::move(shapes));
     bool onGpus = false;
+    std::vector<GpuWork> worked;
     auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         onGpus = onGpus || block.thread.device >= 0;
         if (!beside.ranks.counts(block.thread.rank)) return {};
+        if (block.thread.device >= 0) addWork(block, worked);
         summary.add(block);
         beside.forms.add(block);
         if (*by == SummaryBy::Kernel) kernels.add(block);
@@ -357,7 +366,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
     if (const Status there = beside.ranks.check(options.path(), session); !there) return there.error();
     beside.kernels = kernels.facts();
     if (*by == SummaryBy::Operation || *by == SummaryBy::Kernel) {
-        auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0);
+        auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0, worked);
         if (!roof) return roof.error();
         beside.roof = std::move(*roof);
     }
@@ -412,6 +421,7 @@ Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t sessio
         if (!*whole && onGpus && notes->empty()) noKernels = otherWorkersSentence(true);
         if (!*whole) notes->push_back(otherWorkersSentence(onGpus));
     }
+    if (!kernels.launchersKnown()) notes->push_back(launchersUnknownSentence(KernelSummary::kMostHeld));
     // By kernel: with grid and launching operation, which the ids of launches tell.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
         if (*sort == SummarySort::Memory) beside.sorted = launched.front().moved() > 0 ? kByMovedOfKernels : kByTotal;

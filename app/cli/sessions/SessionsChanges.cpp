@@ -7,6 +7,7 @@
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
 #include "sessions/exporters/ExportFile.h"
+#include "sessions/exporters/ExportSession.h"
 
 namespace stepscope::cli {
 namespace {
@@ -19,6 +20,7 @@ struct ChangeOptions {
 };
 
 Status writeCsv(const ChangeOptions& options, std::int64_t session) {
+    if (const std::string times = unknownTimesSentence(options.path(), session, ExportFormat::CsvLong); !times.empty()) printStatus(times + "\n");
     if (options.text.empty() || options.text == "-") return exportCsv(options.path(), session, std::cout);
     if (auto may = mayWrite(options.text, options.force ? Existing::Replace : Existing::Keep); !may) return may;
     return exportCsvFile(options.path(), session, options.text);

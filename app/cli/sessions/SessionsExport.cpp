@@ -47,6 +47,7 @@ void addExport(CLI::App& parent, Actions& actions, const char* name, const char*
         if (!written) return written.error();
         if (const std::string several = *format == ExportFormat::Kineto && !rank ? severalRanksSentence(database, *id) : ""; !several.empty())
             printStatus(several + "\n");
+        if (const std::string times = unknownTimesSentence(database, *id, *format); !times.empty()) printStatus(times + "\n");
         if (options->json)
             print(line(rank ? Json{{"file", *written}, {"format", infoOf(*format).word}, {"rank", *rank}}
                             : Json{{"file", *written}, {"format", infoOf(*format).word}}));

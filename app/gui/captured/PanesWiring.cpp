@@ -49,7 +49,7 @@ struct PanesWiring::Opened {
     std::vector<StoredCapture> captures;
     SessionInfo info;
     bool othersAreWhole = false;  // of a run of several workers: more is recorded of each than operations
-    std::map<std::int64_t, GpuShape> shapes;
+    GpuShapes shapes;
     OperationCounters counters;
     std::optional<PredictedMemory> predicted;  // none: not asked yet, as the engine was starting
 };
@@ -170,7 +170,7 @@ void PanesWiring::read() {
                 const auto whole = othersHaveMemory(**stored, wanted.session);
                 if (!whole) return whole.error();
                 opened->othersAreWhole = *whole;
-                opened->shapes = shapes->first;
+                opened->shapes = *shapes;
                 opened->counters = {};
                 if (opened->session != wanted.session) opened->predicted.reset();
                 const auto counted = forEachSampleBlock(**stored, wanted.session, [&](const SampleBlock& block) -> Status {
@@ -202,7 +202,7 @@ void PanesWiring::read() {
                 view.predictedMemory = opened->predicted->kinds;
                 view.predictedOnDevice = opened->predicted->onDevice;
             }
-            view.roof = roofOf(opened->info, view.panes->devices, opened->shapes, here ? &*here : nullptr);
+            view.roof = roofOf(opened->info, view.panes->devices, opened->shapes, gpuWorkOf(*view.panes), here ? &*here : nullptr);
             return {};
         }();
         answer(this, [this, number, done, view] {

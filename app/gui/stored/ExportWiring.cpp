@@ -153,6 +153,7 @@ void ExportWiring::write(qint64 session, const QString& path, const QString& wor
         const auto format = exportFormatOf(word, file, ExportFormat::CsvLong);
         std::string several;
         if (written && !page && !one && format && *format == ExportFormat::Kineto) several = severalRanksSentence(m_database, session);
+        if (written && !page && format) several += unknownTimesSentence(m_database, session, *format);
         answer(this, [this, session, written, several = QString::fromStdString(several)] {
             ended();
             if (written)

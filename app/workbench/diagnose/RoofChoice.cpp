@@ -4,21 +4,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "app/workbench/diagnose/PeakMeter.h"
 
 namespace stepscope {
 namespace {
 
-// Of unlike GPUs none is right for the kernels of all: which of them ran a kernel is not known where roofs are laid over kernels by name.
-Roof roofOfDevice(const std::map<std::int64_t, GpuShape>& shapes) {
-    const auto equal = [](const GpuShape& a, const GpuShape& b) { return a.bytesPerSecond == b.bytesPerSecond && a.float32 == b.float32; };
-    const auto known = std::ranges::find_if(shapes, [](const auto& one) { return one.second.bytesPerSecond > 0; });
-    if (known == shapes.end()) return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
-    const auto& [number, first] = *known;
-    for (const auto& [other, shape] : shapes)
-        if (shape.bytesPerSecond > 0 && !equal(first, shape)) return {.whyNone = "no roof: the trace has unlike GPUs"};
-    return {.float32 = first.float32, .bytesPerSecond = first.bytesPerSecond, .source = fmt::format("of GPU {} by its clocks, not measured", number)};
+bool areAlike(const GpuShape& a, const GpuShape& b) {
+    return a.bytesPerSecond == b.bytesPerSecond && a.float32 == b.float32;
+}
+
+// Roofs are laid over kernels by name, whichever GPUs ran them. Of unlike ones that of the GPU that worked most is right for most of them.
+Roof roofOfDevice(const GpuShapes& shapes, std::vector<GpuWork> worked) {
+    if (worked.empty())
+        for (const auto& [number, shape] : shapes.first) worked.push_back({.device = number, .time = {}});
+    const auto shapeOf = [&](const GpuWork& gpu) {
+        const GpuShape* const shape = shapes.find(gpu.rank, gpu.device);
+        return shape != nullptr && shape->bytesPerSecond > 0 ? shape : nullptr;
+    };
+    const auto known = std::ranges::find_if(worked, [&](const GpuWork& gpu) { return shapeOf(gpu) != nullptr; });
+    if (known == worked.end()) return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
+    const bool ranks = std::ranges::any_of(worked, [&](const GpuWork& gpu) { return gpu.rank != worked.front().rank; });
+    const auto named = [&](const GpuWork& gpu) {
+        return ranks ? fmt::format("GPU {} of rank {}", gpu.device, gpu.rank) : fmt::format("GPU {}", gpu.device);
+    };
+    const auto roof = [&](const GpuWork& gpu, const char* which) {
+        const GpuShape& shape = *shapeOf(gpu);
+        return Roof{.float32 = shape.float32,
+                    .bytesPerSecond = shape.bytesPerSecond,
+                    .source = fmt::format("of {}{} by its clocks, not measured", named(gpu), which)};
+    };
+    const GpuWork& most = *std::ranges::max_element(worked, {}, [](const GpuWork& gpu) { return gpu.time; });
+    if (most.time.ns > 0 && shapeOf(most) == nullptr)
+        return {.whyNone =
+                    fmt::format("no roof: the trace does not say how fast {}, which worked most, computes and how fast its memory is", named(most))};
+    const bool unlike =
+        std::ranges::any_of(worked, [&](const GpuWork& gpu) { return shapeOf(gpu) != nullptr && !areAlike(*shapeOf(gpu), *shapeOf(*known)); });
+    if (!unlike) return roof(*known, "");
+    if (most.time.ns <= 0) return {.whyNone = "no roof: the trace has unlike GPUs, and which of them worked is not known"};
+    return roof(most, ", which worked most of unlike GPUs,");
 }
 
 bool sameMachine(const Machine& a, const Machine& b) {
@@ -31,9 +57,20 @@ double orNothing(double measured) {
 
 }  // namespace
 
-Roof roofOf(const SessionInfo& session, bool device, const std::map<std::int64_t, GpuShape>& shapes, const Machine* here) {
+std::vector<GpuWork> gpuWorkOf(const RangePanes& panes) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> times;
+    for (const PaneStream& stream : panes.streams) {
+        std::int64_t& time = times[{stream.rank, stream.time.device}];
+        time = cappedSum(time, stream.time.busy.ns);
+    }
+    std::vector<GpuWork> worked;
+    for (const auto& [gpu, time] : times) worked.push_back({.rank = gpu.first, .device = gpu.second, .time = {time}});
+    return worked;
+}
+
+Roof roofOf(const SessionInfo& session, bool device, const GpuShapes& shapes, const std::vector<GpuWork>& worked, const Machine* here) {
     if (session.kind == SessionKind::Trace) {
-        if (device) return roofOfDevice(shapes);
+        if (device) return roofOfDevice(shapes, worked);
         return {.whyNone = "no roof: nobody has measured what the machine of this trace can do at most"};
     }
     if (here == nullptr) return {.whyNone = "no roof yet: the engine is starting"};
@@ -43,7 +80,7 @@ Roof roofOf(const SessionInfo& session, bool device, const std::map<std::int64_t
     const MachinePeaks peaks = knownPeaks(*here, {.device = device ? "cuda:0" : "cpu", .threads = threads});
     if (!std::isfinite(peaks.bytesPerSecond)) {
         if (device)
-            if (Roof told = roofOfDevice(shapes); told.known()) return told;
+            if (Roof told = roofOfDevice(shapes, worked); told.known()) return told;
         return {.whyNone = "no roof yet: what this machine can do at most is measured by the page Diagnose, and by stepscope-cli bench"};
     }
     return {.float32 = orNothing(peaks.float32),

@@ -49,4 +49,11 @@ std::string kernelMemorySentence(std::int64_t slices) {
                        format::bytes(Bytes{bytes}));
 }
 
+std::string launchersUnknownSentence(std::int64_t most) {
+    return fmt::format(
+        "More than {} operations, calls and kernels were captured, too many to be matched: times are of all kernels, but which operation launched "
+        "them, what it computed and how long launches waited is not told. Capture fewer steps, or name one worker of several (--rank).",
+        format::count(most));
+}
+
 }  // namespace stepscope

@@ -19,5 +19,7 @@ std::string slowestSentence(SlowestSteps among);  // empty for none
 std::string otherWorkersSentence(bool onGpus);
 // Before so many slices are added up by kernel: how much memory that takes. Empty where it is little.
 std::string kernelMemorySentence(std::int64_t slices);
+// Where more than `most` operations, calls and kernels were to be added up by kernel (KernelSummary::launchersKnown()).
+std::string launchersUnknownSentence(std::int64_t most);
 
 }  // namespace stepscope

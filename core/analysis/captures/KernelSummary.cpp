@@ -46,8 +46,7 @@ ArgumentFacts factsOfArguments(const SliceArguments& of, const GpuShape* gpu) {
 std::int64_t KernelSummary::bytesNeeded(std::int64_t slices) {
     // A call is the largest of them, and to order a column takes half of it once more.
     constexpr std::int64_t kEach = std::max<std::int64_t>(sizeof(Launch), IdColumn<Call>::bytesEach() * 3 / 2);
-    return std::max<std::int64_t>(0, slices) > std::numeric_limits<std::int64_t>::max() / kEach ? std::numeric_limits<std::int64_t>::max()
-                                                                                                : std::max<std::int64_t>(0, slices) * kEach;
+    return std::clamp<std::int64_t>(slices, 0, kMostHeld) * kEach;
 }
 
 std::uint32_t KernelSummary::textOf(const std::string& text) {
@@ -89,7 +88,24 @@ KernelSummary::Lane& KernelSummary::laneOf(const SliceBlock& block) {
     return m_lanes[key];
 }
 
+// Counts what of the block is to be held, and lets go of everything where that is too much: of some kernels alone the launching operations would say
+// nothing of a row.
+void KernelSummary::hold(const SliceBlock& block) {
+    if (m_tooMany) return;
+    m_held += std::ranges::count_if(block.slices,
+                                    [](const Slice& slice) { return isOperation(slice.kind) || isCallOfRuntime(slice) || isDeviceWork(slice.kind); });
+    if (m_held <= m_mostHeld) return;
+    m_tooMany = true;
+    m_sized = false;
+    m_lanes.clear();
+    m_workers.clear();
+    m_launches.clear();
+    m_known = {Known()};
+    m_knownPlaces.clear();
+}
+
 void KernelSummary::add(const SliceBlock& block) {
+    hold(block);
     std::vector<std::uint32_t> texts;
     texts.reserve(block.strings.size());
     for (const auto& text : block.strings) texts.push_back(textOf(text));
@@ -101,13 +117,13 @@ void KernelSummary::add(const SliceBlock& block) {
         with.back().named = textOf(launchingOperation(arguments.extra));
         if (arguments.flops > 0 || arguments.bytes > 0) with.back().type = textOf(elementType(arguments.text));
     }
-    Worker& worker = m_workers[block.thread.rank];
-    Lane& lane = laneOf(block);
+    Worker* const worker = m_tooMany ? nullptr : &m_workers[block.thread.rank];
+    Lane* const lane = m_tooMany ? nullptr : &laneOf(block);
     for (const auto& slice : block.slices) {
         const SliceArguments& arguments = block.arguments[slice.arguments];
         const ArgumentFacts& facts = with[slice.arguments];
         const Operation operation{texts[slice.name], texts[slice.role], slice.layer};
-        if (isOperation(slice.kind)) {
+        if (lane != nullptr && isOperation(slice.kind)) {
             Known known{.operation = operation};
             if (arguments.flops > 0 || arguments.bytes > 0) {
                 known.flops = arguments.flops;
@@ -116,18 +132,20 @@ void KernelSummary::add(const SliceBlock& block) {
             }
             const std::uint32_t place = knownOf(known);
             if (slice.external != 0) {
-                worker.operations.add(slice.external, place);
+                worker->operations.add(slice.external, place);
                 m_sized = m_sized || known.sized();
             }
             std::int64_t end = 0;
-            if (!__builtin_add_overflow(slice.start, slice.duration, &end)) lane.spans.push_back({slice.start, end, slice.depth, place});
+            if (!__builtin_add_overflow(slice.start, slice.duration, &end)) lane->spans.push_back({slice.start, end, slice.depth, place});
         }
-        if (isCallOfRuntime(slice)) lane.calls.push_back({slice.start, slice.correlation, slice.external});
+        if (lane != nullptr && isCallOfRuntime(slice)) lane->calls.push_back({slice.start, slice.correlation, slice.external});
         if (!isDeviceWork(slice.kind)) continue;
         m_total = boundedTime(m_total, slice.duration);
         const Operation own{facts.named, texts[slice.role], slice.layer};
         const std::uint32_t sort = sortOf({block.thread.rank, texts[slice.name], slice.kind, own, facts.replayed});
-        m_launches.push_back({sort, Packed64(slice.duration), Packed64(slice.start), Packed64(slice.external), Packed64(slice.correlation)});
+        m_sorts[sort].time = boundedTime(m_sorts[sort].time, slice.duration);
+        if (lane != nullptr)
+            m_launches.push_back({sort, Packed64(slice.duration), Packed64(slice.start), Packed64(slice.external), Packed64(slice.correlation)});
         Row& row = m_rows[m_sorts[sort].row];
         row.sums.shortest.ns = row.sums.calls == 0 ? slice.duration : std::min(row.sums.shortest.ns, slice.duration);
         row.sums.longest.ns = std::max(row.sums.longest.ns, slice.duration);
@@ -233,6 +251,21 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
     sums.reserve(m_rows.size());
     for (const Row& row : m_rows) sums.push_back(row.sums);
     std::vector<Growing> growing(m_rows.size());
+    const auto launched = [&](const Sort& of, const Operation* launcher, std::int64_t duration) {
+        const bool placed = of.own.layer >= 0 || !m_texts[of.own.role].empty();
+        // Else what it says itself.
+        const Operation* const found = launcher != nullptr ? launcher : of.own.name != 0 ? &of.own : nullptr;
+        if (!found && !placed) return;
+        // What a graph replays has places of its own, and operations that it was captured from: the one that launched all of it tells nothing.
+        Operation operation = found ? *found : of.own;
+        if (of.replayed && of.own.name != 0) operation.name = of.own.name;
+        if (placed) {
+            operation.role = of.own.role;
+            operation.layer = of.own.layer;
+        }
+        auto& time = growing[of.row].ofOperation[operation];
+        time = boundedTime(time, duration);
+    };
     for (const Launch& launch : m_launches) {
         const Sort& of = m_sorts[launch.sort];
         const Worker& worker = m_workers.at(of.rank);
@@ -252,21 +285,10 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
                 time = boundedTime(time, duration);
             }
         }
-        const bool placed = of.own.layer >= 0 || !m_texts[of.own.role].empty();
-        // Else what it says itself.
-        const Operation* const found = launcher.operation != nullptr ? launcher.operation : of.own.name != 0 ? &of.own : nullptr;
-        if (found || placed) {
-            // What a graph replays has places of its own, and operations that it was captured from: the one that launched all of it tells nothing.
-            Operation operation = found ? *found : of.own;
-            if (of.replayed && of.own.name != 0) operation.name = of.own.name;
-            if (placed) {
-                operation.role = of.own.role;
-                operation.layer = of.own.layer;
-            }
-            auto& time = into.ofOperation[operation];
-            time = boundedTime(time, duration);
-        }
+        launched(of, launcher.operation, duration);
     }
+    if (m_tooMany)
+        for (const Sort& of : m_sorts) launched(of, nullptr, of.time);
     std::vector<LaunchedRow> all;
     for (const auto& [key, place] : m_rowPlaces) {
         LaunchedRow& row = sums[place];

@@ -1,6 +1,7 @@
 // KernelSummary: what the kernels, copies and memsets of captured or imported slices come to, by name, with the operation that had them launched.
 // Blocks are added in any order and however they were cut. Which operation launched a work is known when all have come, so a few bytes of each are
-// held: bytesNeeded(). `profile --by kernel` and the page Operations read this.
+// held: bytesNeeded(). Where that is more than a bound nothing of it is, and what each kernel took is still told: launchersKnown(). `profile --by
+// kernel` and the page Operations read this.
 #pragma once
 #include <array>
 #include <compare>
@@ -52,9 +53,11 @@ public:
     // InAnyOrder: the operations and calls of all threads are held until it is asked which lies in which. LaneByLane: the blocks of a lane come one
     // after the other by their begin, as forEachSliceBlock reads them, and of a lane only what a later block may still reach is held.
     enum class Blocks { InAnyOrder, LaneByLane };
+    static constexpr std::int64_t kMostHeld = 50'000'000;  // operations, calls and kernels: about two gigabytes
     KernelSummary() = default;
     // gpus: for facts().
-    explicit KernelSummary(Blocks order, GpuShapes gpus = {}) : m_order(order), m_gpus(std::move(gpus)) {}
+    explicit KernelSummary(Blocks order, GpuShapes gpus = {}, std::int64_t mostHeld = kMostHeld)
+        : m_order(order), m_gpus(std::move(gpus)), m_mostHeld(mostHeld) {}
 
     void add(const SliceBlock& block);
     // What is asked is asked when all blocks have come.
@@ -64,6 +67,9 @@ public:
     std::map<std::string, KernelFacts> facts();
     TimeNs total() const { return {m_total}; }
 
+    // False where more came than are held: then of every kernel it is unknown which operation launched it, what that computed and how long launches
+    // waited, but for what kernels say of themselves. All else is of all of them.
+    bool launchersKnown() const { return !m_tooMany; }
     // Operations and calls that are held because it is not known yet which lies in which.
     std::size_t waiting() const;
     // What so many slices take at most that come lane by lane, with what ordering them takes.
@@ -95,6 +101,7 @@ private:
         std::uint32_t row = 0, facts = 0;
         Operation own;          // that the slice itself names; name 0: none
         bool replayed = false;  // by a CUDA graph
+        std::int64_t time = 0;
     };
     using SortKey = std::tuple<std::int64_t, std::uint32_t, SliceKind, Operation, bool>;  // rank, name, kind
     using Shape = std::array<std::int64_t, 8>;                                            // grid, block, registers, shared memory
@@ -128,6 +135,7 @@ private:
     Lane& laneOf(const SliceBlock& block);
     // before: nothing of the lane that begins earlier comes any more; none: nothing at all.
     static void settle(Lane& lane, Worker& worker, std::optional<std::int64_t> before);
+    void hold(const SliceBlock& block);
     void finish();
     Launcher launcherOf(const Launch& launch, const Worker& worker) const;
     std::map<std::int64_t, std::vector<std::int64_t>> deviceTimes() const;
@@ -147,7 +155,9 @@ private:
     std::deque<Launch> m_launches;                                  // which never moves all of them to grow
     KernelFactSums m_facts;
     std::int64_t m_total = 0;
-    bool m_sized = false;  // of some operations it is known what they compute or move
+    std::int64_t m_mostHeld = kMostHeld, m_held = 0;
+    bool m_tooMany = false;  // came than are held
+    bool m_sized = false;    // of some operations it is known what they compute or move
 };
 
 }  // namespace stepscope

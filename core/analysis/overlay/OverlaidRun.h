@@ -70,7 +70,9 @@ struct OverlaidRun {
     // What another program logged may not say how many tokens a step had: then every place on that axis is 0.
     bool knowsTokens() const { return !tokens.empty() && tokens.back() > 0; }
     // Nor how long a step took: then its places in time are none of its own.
-    bool knowsTimes() const { return ms.sum(0, ms.size()) > 0; }
+    bool knowsTimes() const { return !placedOnly() && ms.sum(0, ms.size()) > 0; }
+    // Its log held no times: those of its steps only keep them in order.
+    bool placedOnly() const { return info != nullptr && info->timesUnknown; }
     bool knows(XAxis axis) const { return axis == XAxis::Tokens ? knowsTokens() : axis != XAxis::WallTime || knowsTimes(); }
     const std::vector<double>& places(XAxis axis) const { return axis == XAxis::Tokens ? tokens : axis == XAxis::WallTime ? seconds : step; }
     // Steps made before a row; of rows() all of them.

@@ -153,6 +153,7 @@ double medianOf(std::vector<double>& values) {
 }  // namespace
 
 std::vector<Line> curveOf(const OverlaidRun& run, RunMetric metric, const CurveView& view) {
+    if (!run.knows(view.axis)) return {};
     const Places places = placesOf(run, metric, view.axis);
     const std::size_t half = halfOf(run, view.smoothing);
     if (hasOneValue(metric, half)) return lineOfValues(run, metric, view, places, half);
@@ -162,6 +163,7 @@ std::vector<Line> curveOf(const OverlaidRun& run, RunMetric metric, const CurveV
 }
 
 double valueAt(const OverlaidRun& run, RunMetric metric, XAxis axis, double x, std::size_t smoothing) {
+    if (!run.knows(axis)) return kUnknown;
     const auto row = rowAt(placesOf(run, metric, axis), x);
     if (!row) return kUnknown;
     const std::size_t half = halfOf(run, smoothing);
@@ -172,6 +174,7 @@ double valueAt(const OverlaidRun& run, RunMetric metric, XAxis axis, double x, s
 
 std::vector<CurveSample> resample(const OverlaidRun& run, RunMetric metric, const CurveView& view) {
     std::vector<CurveSample> samples(view.pixels);
+    if (!run.knows(view.axis)) return samples;
     const Places places = placesOf(run, metric, view.axis);
     const std::size_t half = halfOf(run, view.smoothing);
     std::size_t begin = places.firstAt(view.x.low);

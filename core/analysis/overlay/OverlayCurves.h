@@ -18,7 +18,8 @@ struct CurveView {
 };
 
 // Loss and gradient norm: the smoothed line, or without smoothing the smallest and the largest value a column. Step time and throughput: means over
-// what a column holds, at least the steps that smoothing asks for. Learning rate, memory, utilisation: smallest and largest a column.
+// what a column holds, at least the steps that smoothing asks for. Learning rate, memory, utilisation: smallest and largest a column. Nothing along
+// an axis on which nobody knows the places of the run (OverlaidRun::knows).
 std::vector<Line> curveOf(const OverlaidRun& run, RunMetric metric, const CurveView& view);
 
 // The value at a place, as the curve has it there; unknown outside of the run and where nothing was measured.

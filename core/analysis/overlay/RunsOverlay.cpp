@@ -156,21 +156,21 @@ const Markers& RunsOverlay::marks() const {
 double RunsOverlay::first(XAxis axis) const {
     double first = std::numeric_limits<double>::infinity();
     for (const OverlaidSlot& slot : m_slots)
-        if (slot.run != nullptr && slot.run->rows() > 0) first = std::min(first, slot.run->places(axis).front());
+        if (slot.run != nullptr && slot.run->rows() > 0 && slot.run->knows(axis)) first = std::min(first, slot.run->places(axis).front());
     return std::isfinite(first) ? first : 0;
 }
 
 double RunsOverlay::last(XAxis axis) const {
     double last = 0;
     for (const OverlaidSlot& slot : m_slots)
-        if (slot.run != nullptr && slot.run->rows() > 0) last = std::max(last, slot.run->places(axis).back());
+        if (slot.run != nullptr && slot.run->rows() > 0 && slot.run->knows(axis)) last = std::max(last, slot.run->places(axis).back());
     return last;
 }
 
 double RunsOverlay::stepLength(XAxis axis) const {
     double least = std::numeric_limits<double>::infinity();
     for (const OverlaidSlot& slot : m_slots) {
-        if (slot.run == nullptr || slot.run->rows() == 0) continue;
+        if (slot.run == nullptr || slot.run->rows() == 0 || !slot.run->knows(axis)) continue;
         const auto& places = slot.run->places(axis);
         const double from = places.size() > 1 ? places.front() : 0, rows = places.size() > 1 ? static_cast<double>(places.size() - 1) : 1;
         if (const double length = (places.back() - from) / rows / static_cast<double>(slot.run->every); length > 0) least = std::min(least, length);

@@ -58,7 +58,8 @@ public:
     const OverlayLine* emphasised() const;
     const Markers& marks() const;  // flips of the emphasised line, where that is one run
 
-    double first(XAxis axis) const;  // least and greatest place of a step that is read; 0 where there is none
+    // Least and greatest place of a step that is read, of those runs whose places on the axis are known; 0 where there is none.
+    double first(XAxis axis) const;
     double last(XAxis axis) const;
     double stepLength(XAxis axis) const;  // mean, of the run with the shortest steps
     // The last place that every run reaches, on tokens and on seconds, of those that tell of them. Unknown where none does.

@@ -64,6 +64,7 @@ void readCall(const Library& library, const CUpti_ActivityAPI& record, bool runt
     into.correlation = record.correlationId;
     into.process = record.processId;
     into.thread = record.threadId;
+    into.what = static_cast<std::int32_t>(record.cbid);
     if (library.callbackName(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API, record.cbid, &into.name) != CUPTI_SUCCESS)
         into.name = nullptr;
 }

@@ -88,6 +88,13 @@ public:
         if (added) m_block.arguments.push_back(std::move(made));
         return found->second;
     }
+    // Of a call the number of its function: PyTorch's profiler writes it, and readers of its traces look for it.
+    std::uint32_t function(const CudaActivity& call) {
+        if (call.what <= 0) return 0;
+        const auto [found, added] = m_functions.try_emplace(call.what, static_cast<std::uint32_t>(m_block.arguments.size()));
+        if (added) m_block.arguments.push_back({.extra = fmt::format("{{\"cbid\":{}}}", call.what)});
+        return found->second;
+    }
     std::vector<Slice>& slices() { return m_block.slices; }
     SliceBlock take() { return std::move(m_block); }
 
@@ -95,6 +102,7 @@ private:
     SliceBlock m_block;
     std::unordered_map<std::string, std::uint32_t> m_texts;
     std::unordered_map<std::string, std::uint32_t> m_arguments;
+    std::unordered_map<std::int32_t, std::uint32_t> m_functions;
 };
 
 // Calls of a thread lie in each other; what began within another and outlasted it counts as far as that went.
@@ -273,13 +281,15 @@ void ActivityDecoder::decode(const LaneKey& key, std::vector<SliceBlock>& into) 
             m_counts.kernels += 1;
             m_counts.unattributed += launching || captured ? 0 : 1;
         }
-        const bool ofHost = key.what == LaneKey::What::Calls || key.what == LaneKey::What::Overhead;
+        const std::uint32_t arguments = key.what == LaneKey::What::Calls      ? block.function(a)
+                                        : key.what == LaneKey::What::Overhead ? 0
+                                                                              : block.arguments(a, by.name);
         block.slices().push_back({.start = start,
                                   .duration = end - start,
                                   .name = block.text(a.name),
                                   .phase = block.text(toString(by.place.activity)),
                                   .role = block.text(toString(by.place.role)),
-                                  .arguments = ofHost ? 0 : block.arguments(a, by.name),
+                                  .arguments = arguments,
                                   .layer = by.place.layer,
                                   .kind = kindOf(a.kind),
                                   .recomputed = by.place.recomputed,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -388,6 +389,50 @@ TEST(KernelSummary, LaneByLaneItHoldsWhatABlockMayReachAndSaysTheSame) {
         EXPECT_EQ(kernels.waiting(), 0u);
     }
     EXPECT_LE(KernelSummary::bytesNeeded(1'000'000), 48'000'000);
+}
+
+TEST(KernelSummary, BeyondItsBoundItHoldsNothingAndStillTellsWhatKernelsTook) {
+    const LongRun run(300);
+    std::int64_t held = 0;
+    run.eachBlock(999, [&](const SliceBlock& block) {
+        held += std::ranges::count_if(block.slices, [](const Slice& slice) {
+            return isOperation(slice.kind) || isDeviceWork(slice.kind) || slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver;
+        });
+    });
+    const auto summed = [&](std::int64_t most) {
+        auto kernels = std::make_unique<KernelSummary>(KernelSummary::Blocks::LaneByLane, GpuShapes{}, most);
+        run.eachBlock(16, [&](const SliceBlock& block) { kernels->add(block); });
+        return kernels;
+    };
+    const auto whole = summed(held), bounded = summed(held - 1);
+    EXPECT_TRUE(whole->launchersKnown()) << "so many are held";
+    EXPECT_FALSE(bounded->launchersKnown());
+    EXPECT_EQ(bounded->waiting(), 0u);
+    const auto expected = whole->rows(SummarySort::Total), found = bounded->rows(SummarySort::Total);
+    ASSERT_EQ(found.size(), expected.size());
+    ASSERT_FALSE(expected[0].operation.empty());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].name, expected[i].name);
+        EXPECT_EQ(found[i].calls, expected[i].calls);
+        EXPECT_EQ(found[i].total.ns, expected[i].total.ns);
+        EXPECT_EQ(found[i].longest.ns, expected[i].longest.ns);
+        EXPECT_EQ(found[i].bytes, expected[i].bytes);
+        EXPECT_EQ(found[i].operation, "") << "of some of them it would be a guess";
+        EXPECT_EQ(found[i].flops, 0);
+    }
+    for (const auto& [name, facts] : bounded->facts()) EXPECT_EQ(facts.launched, 0) << name;
+}
+
+TEST(KernelSummary, BeyondItsBoundAKernelStillSaysWhatItSaysOfItself) {
+    KernelCase one;
+    one.operation("aten::mm", 0, 10, 1);
+    one.kernel("gemm", 10, 0, 1, 0, {.extra = R"({"operation":"captured"})"});
+    KernelSummary kernels(KernelSummary::Blocks::InAnyOrder, {}, 1);
+    for (const auto& block : one.blocks) kernels.add(block);
+    EXPECT_FALSE(kernels.launchersKnown());
+    const auto rows = kernels.rows(SummarySort::Total);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].operation, "captured");
 }
 
 TEST(KernelSummary, TellsTheFactsOfKernelsThatTheirStreamsTell) {

@@ -200,6 +200,13 @@ TEST(OverlayCurves, OfALogThatTellsNoTokensOrTimesNoneIsDrawn) {
         EXPECT_TRUE(curveOf(*noTimes, RunMetric::StepTime, viewOf(*noTimes, XAxis::Step, 40, smoothing)).empty());
         EXPECT_TRUE(std::isnan(valueAt(*noTimes, RunMetric::StepTime, XAxis::Step, 30, smoothing)));
     }
+    for (const RunMetric metric : {RunMetric::Loss, RunMetric::StepTime}) {
+        EXPECT_TRUE(curveOf(*noTokens, metric, {XAxis::Tokens, {-1, 1, false}, 40, 0, false}).empty()) << "all would be at no tokens";
+        EXPECT_FALSE(std::isfinite(resample(*noTokens, metric, {XAxis::Tokens, {-1, 1, false}, 2, 0, false}).at(0).middle));
+    }
+    EXPECT_TRUE(curveOf(*noTimes, RunMetric::Loss, {XAxis::WallTime, {-1, 1, false}, 40, 0, false}).empty());
+    EXPECT_TRUE(std::isnan(valueAt(*noTimes, RunMetric::Loss, XAxis::WallTime, 0, 0)));
+    EXPECT_EQ(valueAt(*noTimes, RunMetric::Loss, XAxis::Step, 30, 0), 3.0);
     EXPECT_TRUE(std::isnan(lossUpTo(*noTokens, XAxis::Tokens, 0))) << "nobody knows after how many tokens";
     EXPECT_EQ(lossUpTo(*noTokens, XAxis::WallTime, 3), 3.0);
     EXPECT_TRUE(std::isnan(lossUpTo(*noTimes, XAxis::WallTime, 3))) << "nor after how long";

@@ -114,6 +114,15 @@ TEST(RunComparison, OfALogWithoutTimesNobodyKnowsItsSpeedNorTheLossAfterSoManySe
     EXPECT_TRUE(knowsTimes(runOf()));
 }
 
+TEST(RunComparison, OfALogThatTellsHowLongStepsTookAndNotWhenNoLossIsOneAfterSoManySeconds) {
+    auto info = infoOf();
+    info->timesUnknown = true;
+    const StoredRun run = runOf({.info = info});
+    EXPECT_FALSE(knowsTimes(run));
+    EXPECT_TRUE(std::isnan(lossAtSeconds(run, 1.0)));
+    EXPECT_FALSE(run.steadyMs.empty()) << "its speed is known";
+}
+
 TEST(RunComparison, UnknownLossesAreNotInTheMean) {
     StoredRun run = runOf({.steps = 5});
     run.losses[4] = kUnknown;

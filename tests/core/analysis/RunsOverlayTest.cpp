@@ -206,8 +206,10 @@ TEST(RunsOverlay, WhoTellsNoTimesDoesNotDecideHowLongTheOthersGo) {
     overlay.put(overlaidOf(1, 4, 1, 50));
     overlay.put(foreignRun(2, 0));
     EXPECT_EQ(overlay.common(XAxis::WallTime), 0.5);
+    EXPECT_EQ(overlay.first(XAxis::WallTime), 0.01) << "nor where the axis begins: its first step is put at one millisecond";
     RunsOverlay alone({2, 3});
     for (const std::int64_t session : {2, 3}) alone.put(foreignRun(session, 0));
+    EXPECT_EQ(alone.last(XAxis::WallTime), 0);
     EXPECT_TRUE(std::isnan(alone.common(XAxis::WallTime)));
 }
 

@@ -201,6 +201,10 @@ TEST_F(ImportCsv, AStepTookTheTimeThatTheTableTellsWhereItTellsOne) {
     ASSERT_EQ(steps.size(), 3u);
     EXPECT_EQ(steps[1].duration.ns, 0);
     EXPECT_EQ(steps[2].duration.ns, 2'000'000'000);
+    EXPECT_THAT(late->notes, testing::Contains(HasSubstr("Some steps have no time")));
+    auto reader = SessionReader::open(path);
+    EXPECT_TRUE((*reader)->info(late->session)->timesUnknown) << "one of them would be at a time that nobody told";
+    EXPECT_TRUE((*reader)->info(milliseconds->session)->timesUnknown) << "how long they took, not when they were";
 }
 
 TEST_F(ImportCsv, OfSeveralRunsInOneTableTheFirstComesIn) {

@@ -261,5 +261,63 @@ TEST_F(ImportLogs, AreWrittenAgainAsCsvAndEventsWithWhatTheySaidAndNothingElse) 
     EXPECT_EQ((*reader)->summary(again->session)->lossLast, 9.25);
 }
 
+// The wall times of a file of events.
+std::set<double> wallTimesOf(const std::string& bytes) {
+    std::set<double> all;
+    for (std::size_t at = 0; at + 16 < bytes.size();) {
+        std::uint64_t size = 0;
+        std::memcpy(&size, &bytes[at], sizeof size);
+        double wall = 0;
+        if (bytes.at(at + 12) == '\x09') std::memcpy(&wall, &bytes[at + 13], sizeof wall);
+        all.insert(wall);
+        at += 16 + size;
+    }
+    return all;
+}
+
+TEST_F(ImportLogs, TimesThatALogDoesNotHoldAreWrittenAsUnknownAndComeInAgainAsThat) {
+    const auto done = run("main.log", "s:0 tel:11.0000\ns:1 trl:10.5000\ns:2 trl:9.2500\n");
+    ASSERT_TRUE(done) << done.error().sentence;
+    const auto knows = [&](std::int64_t session) { return !(*SessionReader::open(path))->info(session)->timesUnknown; };
+    EXPECT_FALSE(knows(done->session));
+    const std::string text = folder.file("out.csv"), wide = folder.file("out.wide.csv"), events = folder.file("events.out.tfevents.9.out");
+    ASSERT_TRUE(exportSession(path, done->session, text, ExportFormat::CsvLong));
+    ASSERT_TRUE(exportSession(path, done->session, wide, ExportFormat::CsvWide));
+    ASSERT_TRUE(exportSession(path, done->session, events, ExportFormat::TensorBoard));
+    EXPECT_EQ(contentOf(text), "run,step,time,metric,value\nmain,0,,validation_loss,11\nmain,1,,loss,10.5\nmain,2,,loss,9.25\n");
+    EXPECT_THAT(contentOf(wide), testing::HasSubstr("\n1,,,,,,10.5,10.5,10.5\n2,,,,,,9.25,9.25,9.25\n"));
+    const auto started = static_cast<double>((*SessionReader::open(path))->info(done->session)->startedUnixMs) * 1e-3;
+    EXPECT_THAT(wallTimesOf(contentOf(events)), testing::ElementsAre(started)) << "an event must say a time";
+    for (const ExportFormat format : {ExportFormat::CsvLong, ExportFormat::CsvWide})
+        EXPECT_THAT(unknownTimesSentence(path, done->session, format), testing::HasSubstr("column of times is empty"));
+    EXPECT_THAT(unknownTimesSentence(path, done->session, ExportFormat::TensorBoard), testing::HasSubstr("all have that of the import"));
+    EXPECT_EQ(unknownTimesSentence(path, done->session, ExportFormat::Kineto), "") << "of what was captured times are known";
+    for (const std::string& file : {text, wide, events}) {
+        const auto again = importFiles({.database = path, .files = {file}, .name = {}, .progress = {}});
+        ASSERT_TRUE(again) << again.error().sentence;
+        EXPECT_EQ(again->steps, 2) << file;
+        EXPECT_FALSE(knows(again->session)) << file;
+        EXPECT_THAT(again->notes, testing::ElementsAre(testing::HasSubstr("how long a step took is not known"))) << file;
+    }
+}
+
+TEST_F(ImportLogs, EventsOfTensorBoardThatHaveNoTimeOrAllOneAreStepsWithoutTimes) {
+    for (const double wall : {0.0, 1.7e9}) {
+        const auto done = run("events.out.tfevents.5.x", scalarEvent(wall, 1, "loss", 4.5F) + scalarEvent(wall, 1, "val_loss", 4.75F) +
+                                                             scalarEvent(wall, 2, "loss", 4.25F) + scalarEvent(wall, 4, "loss", 4.0F));
+        ASSERT_TRUE(done) << done.error().sentence;
+        EXPECT_TRUE((*SessionReader::open(path))->info(done->session)->timesUnknown) << wall;
+        EXPECT_EQ(stepsOf(storedEvents(path, done->session)), (std::vector<std::int64_t>{1, 2, 4}));
+        EXPECT_THAT(done->notes, testing::ElementsAre(testing::HasSubstr("hold no times that differ")));
+    }
+    const auto known = run("events.out.tfevents.6.x", scalarEvent(1.7e9, 1, "loss", 4.5F) + scalarEvent(1.7e9 + 1, 2, "loss", 4.25F));
+    const auto single = run("events.out.tfevents.7.x", scalarEvent(1.7e9, 1, "loss", 4.5F));
+    for (const auto& one : {known, single}) {
+        ASSERT_TRUE(one) << one.error().sentence;
+        EXPECT_FALSE((*SessionReader::open(path))->info(one->session)->timesUnknown);
+        EXPECT_EQ(unknownTimesSentence(path, one->session, ExportFormat::CsvLong), "");
+    }
+}
+
 }  // namespace
 }  // namespace stepscope::test

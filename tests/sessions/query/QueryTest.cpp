@@ -197,6 +197,34 @@ TEST_F(SessionQueries, TellTheTimeOfALayerOnTheHostFromThatOfItsKernels) {
     EXPECT_THAT(savedQuery("time-per-role")->title, HasSubstr("on the host"));
 }
 
+// As the guide has it.
+TEST_F(SessionQueries, JoinAnOperationWithWhatItLaunchedByItsExternalNumber) {
+    SliceBlock host{.thread = {.process = 10, .thread = 11, .name = "trainer"}};
+    host.strings = {"", "aten::mm", "aten::add", "cudaLaunchKernel"};
+    host.slices = {{.start = 0, .duration = 900, .name = 2, .external = 1},
+                   {.start = 10, .duration = 300, .name = 1, .depth = 1, .external = 2},
+                   {.start = 20, .duration = 5, .name = 3, .depth = 2, .kind = SliceKind::Runtime, .correlation = 7, .external = 2},
+                   {.start = 40, .duration = 5, .name = 3, .depth = 2, .kind = SliceKind::Runtime, .correlation = 8, .external = 2},
+                   {.start = 400, .duration = 5, .name = 3, .depth = 1, .kind = SliceKind::Runtime, .correlation = 9, .external = 1}};
+    SliceBlock stream{.thread = {.process = 0, .thread = 7, .lane = 1007, .device = 0}};
+    stream.strings = {"", "gemm"};
+    stream.slices = {{.start = 100, .duration = 2'000'000, .name = 1, .kind = SliceKind::Kernel, .correlation = 7, .external = 2},
+                     {.start = 3'000'000, .duration = 1'000'000, .name = 1, .kind = SliceKind::Kernel, .correlation = 8},
+                     {.start = 5'000'000, .duration = 500'000, .name = 1, .kind = SliceKind::Kernel, .correlation = 9, .external = 1}};
+    record({encodeSlices(host), encodeSlices(stream)});
+    const std::string chosen = "SELECT op.name, count(*) AS kernels, sum(kernel.dur_ns) / 1e6 AS ms FROM kernel ";
+    const std::string grouped = " GROUP BY op.name ORDER BY ms DESC LIMIT 10";
+    EXPECT_EQ(text(chosen + "JOIN op ON op.external = kernel.external AND op.rank = kernel.rank AND op.capture = kernel.capture" + grouped),
+              "aten::mm|1|2r\naten::add|1|0.5r\n")
+        << "the second kernel has no number of its own";
+    EXPECT_EQ(text(chosen +
+                   "JOIN runtime ON runtime.correlation = kernel.correlation AND runtime.rank = kernel.rank AND runtime.capture = kernel.capture "
+                   "JOIN op ON op.external = runtime.external AND op.rank = runtime.rank AND op.capture = runtime.capture" +
+                   grouped),
+              "aten::mm|2|3r\naten::add|1|0.5r\n");
+    EXPECT_EQ(text("SELECT count(correlation), count(external) FROM op"), "0|2\n");
+}
+
 TEST_F(SessionQueries, CountAnImportedLaunchOnceThoughTheDriverTellsItToo) {
     const auto event = [](const char* cat, const char* name, int at, int tid, int correlation) {
         return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": {}, "args": {{"correlation": {}}}}})",

@@ -356,6 +356,26 @@ TEST(ChartContent, TheLearningRateIsThereAlongTheEnergyOnceThatIsKnown) {
     EXPECT_EQ(content->whyEmpty(request), "") << "of a run that has ended none is to come";
 }
 
+TEST(ChartContent, OfAnImportedLogWithoutTimesNoChartIsDrawnAlongTime) {
+    for (const bool unknown : {false, true}) {
+        auto info = std::make_shared<SessionInfo>();
+        info->kind = SessionKind::Trace;
+        info->timesUnknown = unknown;
+        RunHistory history;
+        history.append(SessionStarted{1, info, true});
+        for (std::int64_t step = 1; step <= 4; ++step) history.append(chartedStep(step, 0.001 * static_cast<double>(step)));
+        EXPECT_EQ(history.knowsTimes(), !unknown);
+        for (const auto& content : {makeLossContent(), makeGradientNormContent(), makeStepTimeContent(), makeThroughputContent()}) {
+            DrawRequest request = requestOf(history);
+            request.axis = XAxis::WallTime;
+            const QString why = content->whyEmpty(request);
+            EXPECT_EQ(why.contains("does not tell when its steps were"), unknown) << content->title().toStdString() << ": " << why.toStdString();
+            request.axis = XAxis::Step;
+            EXPECT_EQ(content->whyEmpty(request), "") << content->title().toStdString();
+        }
+    }
+}
+
 TEST(ChartContent, OfAnImportedLogEachChartSaysWhatTheLogDoesNotHold) {
     auto info = std::make_shared<SessionInfo>();
     info->kind = SessionKind::Trace;

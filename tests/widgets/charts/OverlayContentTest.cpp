@@ -64,6 +64,39 @@ TEST(OverlayContent, StepsThatEndedAtOneMomentAreCopiedEachWithItsOwnValue) {
     for (const char* end : {",1,1,0,1\n", ",2,2,0,2\n", ",3,3,0,3\n"}) EXPECT_NE(text.find(end), std::string::npos) << text;
 }
 
+TEST(OverlayContent, ASessionWithoutTimesIsLeftOutAlongTimeAloneAndThatIsSaid) {
+    auto info = std::make_shared<SessionInfo>();
+    info->kind = SessionKind::Trace;
+    info->name = "theirs";
+    info->timesUnknown = true;
+    OverlaidRunBuilder builder(8, info);
+    for (std::int64_t step = 1; step <= 50; ++step)
+        builder.add({.step = step, .seconds = 1e-3 * static_cast<double>(step), .tokens = 100, .loss = 4});
+    const auto theirs = builder.finish();
+    RunsOverlay overlay({7, 8});
+    overlay.put(overlaidRun(7, 4, 3));
+    overlay.put(theirs);
+    DrawRequest request;
+    request.overlay = &overlay;
+    request.x = {0, 20, false};
+    request.pixels = 200;
+    request.smoothing = 0;
+    const auto content = makeOverlayContent(RunMetric::Loss);
+    const QString name = content->legend(request, std::nullopt).at(1).name;
+    EXPECT_FALSE(name.contains("no times")) << name.toStdString();
+    EXPECT_NE(content->csv(request).find(",2,200,,4\n"), std::string::npos) << "its times are unknown: " << content->csv(request);
+    request.axis = XAxis::WallTime;
+    const auto items = content->legend(request, std::nullopt);
+    EXPECT_EQ(items.at(1).name, name + " (no times)");
+    EXPECT_FALSE(items.at(0).name.contains("no times")) << items.at(0).name.toStdString();
+    EXPECT_TRUE(std::isnan(content->valuesAt(request, 0.03).at(1).value));
+    EXPECT_DOUBLE_EQ(content->valuesAt(request, 1).at(0).value, 3);
+    EXPECT_EQ(content->csv(request).find("\n8,"), std::string::npos);
+    EXPECT_FALSE(content->whyEmpty(request).contains("tells when")) << "one of them does";
+    overlay.setHidden(7, true);
+    EXPECT_TRUE(content->whyEmpty(request).contains("None of these sessions tells when its steps were")) << content->whyEmpty(request).toStdString();
+}
+
 TEST(OverlayContent, ANameWithQuotesStaysOneColumn) {
     RunsOverlay overlay({7, 8});
     overlay.put(overlaidRun(7, 4, 3, 1));

@@ -105,6 +105,10 @@ public:
         if (lines.empty()) return QStringLiteral("Reading the sessions…");
         if (std::ranges::all_of(lines, &OverlayLine::hidden)) return QStringLiteral("All lines are hidden. A click on a name shows it again.");
         if (m_any) return {};
+        if (std::ranges::all_of(lines, [&](const OverlayLine& line) { return line.hidden || leftOut(line, request.axis) == line.runs.size(); }))
+            return request.axis == XAxis::WallTime
+                       ? QStringLiteral("None of these sessions tells when its steps were. Choose steps as the x axis.")
+                       : QStringLiteral("None of these sessions tells how many tokens its steps had. Choose steps as the x axis.");
         const bool before = request.overlay->last(request.axis)<request.x.low, after = request.overlay->first(request.axis)> request.x.high;
         if (before || after) return QStringLiteral("No steps in this part of the runs. Press F to see all of them.");
         return QStringLiteral("None of these sessions stored this.");
@@ -117,6 +121,10 @@ public:
             LegendItem item{
                 .mark = overlayMark(line.colour), .colour = overlayColour(line.colour, request.dark), .name = QString::fromStdString(line.label)};
             item.shortName = QString::fromStdString(line.shortLabel);
+            if (const std::size_t out = leftOut(line, request.axis); out > 0) {
+                const QString what = request.axis == XAxis::WallTime ? QStringLiteral("no times") : QStringLiteral("no tokens");
+                item.name += line.of == 1 ? QStringLiteral(" (%1)").arg(what) : QStringLiteral(" (%1 with %2)").arg(out).arg(what);
+            }
             item.series = QString::fromStdString(line.series);
             item.hidden = line.hidden;
             if (request.cursor && !line.hidden) {
@@ -159,12 +167,14 @@ public:
             std::string label = slot.label;
             std::ranges::replace(label, '"', '\'');
             const OverlaidRun& run = *slot.run;
+            const bool timed = !run.placedOnly();
+            if (request.axis == XAxis::WallTime && !timed) continue;
             for (std::size_t row = 0; row < run.rows(); ++row) {
                 const double x = run.places(request.axis)[row];
                 if (x < request.x.low || x > request.x.high) continue;
                 text += std::to_string(slot.session) + ",\"" + label + "\"," + std::to_string(std::llround(run.step[row])) + ',' +
                         std::to_string(std::llround(run.tokens[row])) + ',';
-                write(text, run.seconds[row]);
+                if (timed) write(text, run.seconds[row]);
                 text += ',';
                 if (const double value = valueAt(run, m_metric, along, run.places(along)[row], 0); std::isfinite(value)) write(text, value);
                 text += '\n';
@@ -174,6 +184,11 @@ public:
     }
 
 private:
+    // How many of its runs cannot be drawn along this axis, because nobody knows their places on it.
+    static std::size_t leftOut(const OverlayLine& line, XAxis axis) {
+        return static_cast<std::size_t>(std::ranges::count_if(line.runs, [axis](const OverlaidRun* run) { return !run->knows(axis); }));
+    }
+
     static void write(std::string& text, double value) {
         std::array<char, 32> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9).ptr;

@@ -135,10 +135,12 @@ TEST_F(CuptiCapture, LeavesOutCallsThatOnlyAskAndKeepsThoseThatGiveWorkOrWait) {
     }
     fakeCuptiName(CUPTI_CB_DOMAIN_DRIVER_API, 1, "cuDevicePrimaryCtxGetState");
     fakeCuptiCallEnds(CUPTI_CB_DOMAIN_DRIVER_API, 1, 999, 5);
-    std::vector<std::string> kept;
+    std::vector<std::pair<std::string, std::int32_t>> kept;  // with the numbers that CUPTI has for them
     for (const auto& one : collect(true))
-        if (one.kind == CudaActivityKind::Runtime || one.kind == CudaActivityKind::Driver) kept.emplace_back(one.name);
-    EXPECT_THAT(kept, ::testing::UnorderedElementsAre("cudaGetDeviceProperties_v12000", "cudaStreamSynchronize_v3020", "cudaMemsetAsync_v3020"));
+        if (one.kind == CudaActivityKind::Runtime || one.kind == CudaActivityKind::Driver) kept.emplace_back(one.name, one.what);
+    EXPECT_THAT(kept,
+                ::testing::UnorderedElementsAre(::testing::Pair("cudaGetDeviceProperties_v12000", 904),
+                                                ::testing::Pair("cudaStreamSynchronize_v3020", 905), ::testing::Pair("cudaMemsetAsync_v3020", 906)));
     const auto counts = end();
     EXPECT_EQ(counts.unknown, 0) << "what is left out on purpose is not unknown";
 }

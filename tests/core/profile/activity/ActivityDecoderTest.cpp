@@ -243,6 +243,22 @@ TEST(ActivityDecoder, NamesCopiesWaitsAndOverheadAsPyTorchsProfilerDoes) {
     EXPECT_EQ(named.at("Buffer Flush").slice.kind, SliceKind::Overhead);
 }
 
+TEST(ActivityDecoder, KeepsTheNumberOfTheFunctionThatWasCalled) {
+    CudaActivity launch = callAt(10, 20, 1), again = callAt(30, 40, 2), driver = callAt(50, 60, 3, CudaActivityKind::Driver);
+    launch.what = again.what = 211;
+    driver.what = 307;
+    const auto all = decoded({launch, again, driver, callAt(70, 80, 4), kernelAt(100, 200, 1)});
+    std::map<std::int64_t, std::string> extra;
+    for (const auto& one : all)
+        if (one.slice.kind == SliceKind::Runtime || one.slice.kind == SliceKind::Driver) extra[one.slice.correlation] = one.extra;
+    EXPECT_EQ(extra, (std::map<std::int64_t, std::string>{{1, R"({"cbid":211})"}, {2, R"({"cbid":211})"}, {3, R"({"cbid":307})"}, {4, ""}}))
+        << "of the last one it is not known";
+    for (const auto& one : all)
+        if (one.slice.kind == SliceKind::Kernel) {
+            EXPECT_EQ(one.extra.find("cbid"), std::string::npos) << one.extra;
+        }
+}
+
 TEST(ActivityDecoder, PutsAKernelThatBeginsBeforeTheLastEndsIntoALaneBesideIt) {
     const auto all = decoded({kernelAt(100, 200), kernelAt(190, 300), kernelAt(200, 250), kernelAt(300, 310)});
     std::map<std::string, int> lanes;
