@@ -68,8 +68,16 @@ std::string othersOnTheGpu(const MachineMeanwhile& machine) {
     return were + computed + ": what was found holds beside them, and may be another on a GPU that nobody shares.";
 }
 
-std::string percent(double ratio) {
-    return fmt::format("{:.1f} %", std::abs(ratio - 1) * 100);
+std::string percent(double ratio, int decimals) {
+    return fmt::format("{:.{}f} %", std::abs(ratio - 1) * 100, decimals);
+}
+
+// So many that what lies beyond a border is not rounded to it: an interval that excludes "equal" must not be printed as one that ends there.
+int decimalsBeyond(double distance, int least) {
+    constexpr int kMore = 4;
+    int decimals = least;
+    for (double shown = 0.5 * std::pow(10, -least); distance > 0 && distance <= shown && decimals < least + kMore; shown /= 10) ++decimals;
+    return decimals;
 }
 
 // What ended it before it was decided, for before "after 3 pairs"; empty: nothing did but its own budget, or that it was decided.
@@ -162,6 +170,15 @@ bool differs(const ExperimentJudged& judged) {
     return judged.outcome == toString(PairedOutcome::Faster) || judged.outcome == toString(PairedOutcome::Slower);
 }
 
+// Of what is slower, the bound that is nearer to 1 is the smaller loss.
+double nearBound(const ExperimentJudged& judged) {
+    return judged.outcome == toString(PairedOutcome::Faster) ? judged.low : judged.high;
+}
+
+int percentDecimals(const ExperimentJudged& judged) {
+    return decimalsBeyond(std::abs(nearBound(judged) - 1) * 100, 1);
+}
+
 std::string pairsSentence(const std::string& verdict, const ExperimentJudged& judged) {
     const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
     std::string said = fmt::format("{}, in {} pair{} of blocks{}.", verdict, judged.pairs, judged.pairs == 1 ? "" : "s", left);
@@ -173,12 +190,16 @@ std::string pairsSentence(const std::string& verdict, const ExperimentJudged& ju
 
 JudgedParts judgedParts(const ExperimentJudged& judged, double delta) {
     if (judged.outcome == toString(PairedOutcome::Equivalent)) return {fmt::format("no difference of more than {:g} %", delta * 100), ""};
-    const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
-    if (!faster && !slower) return {judged.outcome.empty() ? "inconclusive" : judged.outcome, ""};
-    if (judged.ratio >= 2) return {fmt::format("{:.2f} times as fast", judged.ratio), fmt::format("[{:.2f}, {:.2f}]", judged.low, judged.high)};
-    // Of what is slower, the bound that is nearer to 1 is the smaller loss.
-    const double near = faster ? judged.low : judged.high, far = faster ? judged.high : judged.low;
-    return {fmt::format("{} by {}", judged.outcome, percent(judged.ratio)), fmt::format("[{}, {}]", percent(near), percent(far))};
+    if (!differs(judged)) return {judged.outcome.empty() ? "inconclusive" : judged.outcome, ""};
+    const double near = nearBound(judged), far = near == judged.low ? judged.high : judged.low;
+    if (judged.ratio >= 2) {
+        const int decimals = decimalsBeyond(std::abs(near - 1), 2);
+        return {fmt::format("{:.{}f} times as fast", judged.ratio, decimals),
+                fmt::format("[{:.{}f}, {:.{}f}]", judged.low, decimals, judged.high, decimals)};
+    }
+    const int decimals = percentDecimals(judged);
+    return {fmt::format("{} by {}", judged.outcome, percent(judged.ratio, decimals)),
+            fmt::format("[{}, {}]", percent(near, decimals), percent(far, decimals))};
 }
 
 std::string judgedWords(const ExperimentJudged& judged, double delta) {
@@ -211,7 +232,7 @@ std::string verdictHeadline(const ExperimentJudged& judged, double delta, const 
     }
     if (!names.named()) return fmt::format("B is {} {}", words.verdict, words.interval);
     if (judged.ratio >= 2) return fmt::format("{} is {} as {} {}", names.b, words.verdict, names.a, words.interval);
-    return fmt::format("{} is {} than {} by {} {}", names.b, judged.outcome, names.a, percent(judged.ratio), words.interval);
+    return fmt::format("{} is {} than {} by {} {}", names.b, judged.outcome, names.a, percent(judged.ratio, percentDecimals(judged)), words.interval);
 }
 
 std::string verdictLine(const ExperimentJudged& judged, double delta, const ArmNames& names) {
@@ -278,10 +299,12 @@ std::string equalTimeSentence(const ExperimentJudged& judged, const ArmNames& na
         loss.seconds, loss.seeds, loss.seeds == 1 ? "" : "s", names.a, loss.a, loss.stepsA, names.b, loss.b, loss.stepsB);
     if (!std::isfinite(loss.low) || !std::isfinite(loss.high)) return said + ": too few seeds to say which is lower.";
     const bool lower = loss.high<0, higher = loss.low> 0;
-    if (lower || higher)
-        said += fmt::format(": {}'s is {} by {:.4f} [{:.4f}, {:.4f}].", names.b, lower ? "lower" : "higher", std::abs(loss.difference),
-                            lower ? -loss.high : loss.low, lower ? -loss.low : loss.high);
-    else
+    if (lower || higher) {
+        const double near = lower ? -loss.high : loss.low, far = lower ? -loss.low : loss.high;
+        const int decimals = decimalsBeyond(near, 4);
+        said += fmt::format(": {}'s is {} by {:.{}f} [{:.{}f}, {:.{}f}].", names.b, lower ? "lower" : "higher", std::abs(loss.difference), decimals,
+                            near, decimals, far, decimals);
+    } else
         said += fmt::format(": nobody can tell which is lower, {}'s minus {}'s is {:.4f} [{:.4f}, {:.4f}].", names.b, names.a, loss.difference,
                             loss.low, loss.high);
     // An interval that holds 0 shows nothing, neither that it gets there sooner nor that it does not.
@@ -320,11 +343,15 @@ std::string machineSentence(const MachineMeanwhile& machine) {
 
 std::string foretoldSentence(double foretold, const std::string& basis, const ExperimentJudged& judged) {
     if (!(foretold > 0) || !std::isfinite(foretold) || !(judged.ratio > 0) || !std::isfinite(judged.ratio) || judged.pairs == 0) return "";
-    std::string said = fmt::format("Foretold before it was measured: B {:.2f} times as fast as A{}; measured {:.2f}", foretold,
-                                   basis.empty() ? "" : " (from " + basis + ")", judged.ratio);
-    if (!(judged.low > 0) || !std::isfinite(judged.high)) return said + ".";
+    const bool bounded = judged.low > 0 && std::isfinite(judged.high);
+    // Two rounded numbers are told apart where they differ by more than a unit of their last digit.
+    const double fromBound = std::min(std::abs(foretold - judged.low), std::abs(foretold - judged.high));
+    const int decimals = bounded ? decimalsBeyond(fromBound / 2, 2) : 2;
+    std::string said = fmt::format("Foretold before it was measured: B {:.{}f} times as fast as A{}; measured {:.{}f}", foretold, decimals,
+                                   basis.empty() ? "" : " (from " + basis + ")", judged.ratio, decimals);
+    if (!bounded) return said + ".";
     const bool held = judged.low <= foretold && foretold <= judged.high;
-    return said + fmt::format(" [{:.2f}, {:.2f}], which {} it.", judged.low, judged.high, held ? "holds" : "does not hold");
+    return said + fmt::format(" [{:.{}f}, {:.{}f}], which {} it.", judged.low, decimals, judged.high, decimals, held ? "holds" : "does not hold");
 }
 
 std::string floorWords(double floor, std::size_t same) {
@@ -337,8 +364,8 @@ std::string floorWords(double floor, std::size_t same) {
 std::string floorAdvice(double floor, double ratio, const std::string& outcome) {
     if (!(floor >= 1) || !std::isfinite(floor)) return "";
     const bool claimed = outcome == toString(PairedOutcome::Faster) || outcome == toString(PairedOutcome::Slower);
-    if (claimed && std::abs(std::log(ratio)) < std::log(floor))
-        return " The difference that is claimed is smaller: measure once more before relying on it.";
+    // As both are printed, since a reader compares those: 21 % slower is beyond a floor of 24 % as a logarithm, and less than it to the eye.
+    if (claimed && std::abs(ratio - 1) < floor - 1) return " The difference that is claimed is smaller: measure once more before relying on it.";
     return " A smaller difference should not be believed.";
 }
 

@@ -53,6 +53,9 @@ public:
     }
 
     double cutMean(double clip) const {
+        // A gap in the middle that is wider than both cuts leaves S at 0 all over it: to take one of its ends would favour one side.
+        if (const std::size_t half = size() / 2; size() % 2 == 0 && m_values[half] - m_values[half - 1] > 2 * clip)
+            return m_middle + m_values[half - 1] + (m_values[half] - m_values[half - 1]) / 2;
         double least = smallest(), most = largest();
         for (int i = 0; i < 200 && least < most; ++i) {
             const double middle = least + (most - least) / 2;

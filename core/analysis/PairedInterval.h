@@ -30,7 +30,7 @@ struct PairedBound {
 
 struct PairedInterval {
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-    double centre = std::numeric_limits<double>::quiet_NaN();  // where S is 0: the mean, when nothing is cut
+    double centre = std::numeric_limits<double>::quiet_NaN();  // where S is 0, of several such places their middle: the mean, when nothing is cut
     double halfWidth() const { return (high - low) / 2; }
     bool holds(double theta) const { return low <= theta && theta <= high; }
 };
@@ -44,7 +44,8 @@ constexpr std::size_t kExactBelow = 16;
 // The same at one look that was fixed beforehand; eta is not used. Unbounded with fewer than two differences.
 PairedInterval pairedIntervalAtOneLook(std::span<const double> differences, const PairedBound& bound);
 
-// Where S is 0: the mean of what is left of the differences when each is cut at +-clip of it. At least one difference.
+// Where S is 0: the mean of what is left of the differences when each is cut at +-clip of it. That of the same differences with their signs turned is
+// the same with its sign turned. At least one difference.
 double cutMean(std::span<const double> differences, double clip);
 
 // So many differences bound their mean on both sides, whatever they are; clip must be finite. Fewer may, where luck has them close together.

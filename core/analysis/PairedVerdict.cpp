@@ -58,16 +58,18 @@ struct Rebuilds {
     bool agree(double mean) const { return std::abs(centre) > half && (mean > 0) == (centre > 0); }
 };
 
-// The pairs of each instance; of many, of instances in turn: more than kMostGroups say nothing more, and of a few pairs a cut mean is none.
+// The pairs of each instance; of many, of instances in turn: more than kMostGroups say nothing more, and of fewer pairs than kPairsAGroup a cut mean
+// is none, for one that is far off moves the middle of two as far as it likes.
 std::vector<std::vector<double>> groupsOf(const std::map<std::int32_t, std::vector<double>>& byRebuild) {
-    constexpr std::size_t kMostGroups = 24;
+    constexpr std::size_t kEnoughGroups = 12, kMostGroups = 24, kPairsAGroup = 4;
     std::size_t pairs = 0;
     for (const auto& [rebuild, differences] : byRebuild) pairs += differences.size();
+    const std::size_t most = std::clamp(pairs / kPairsAGroup, kEnoughGroups, kMostGroups);
     std::vector<std::vector<double>> groups;
     std::size_t before = 0;
     for (const auto& [rebuild, differences] : byRebuild) {
         // An instance belongs to where its first pair lies among all of them.
-        const std::size_t place = byRebuild.size() <= kMostGroups ? groups.size() : before * kMostGroups / pairs;
+        const std::size_t place = byRebuild.size() <= most ? groups.size() : before * most / pairs;
         if (groups.empty() || place >= groups.size()) groups.emplace_back();
         groups.back().insert(groups.back().end(), differences.begin(), differences.end());
         before += differences.size();
@@ -164,7 +166,7 @@ Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rule
 }
 
 // Intervals narrow with the square root of the number of what they are made of, pairs or instances, which go on to come as they did.
-double pairsToGo(const Judged& judged, const PairedRules& rules) {
+double pairsToGo(const Judged& judged, const PairedRules& rules, VerdictLook look) {
     const auto more = [](double had, double half, double wanted) { return std::ceil(had * (half / wanted) * (half / wanted) - had); };
     const double n = static_cast<double>(judged.pairs), instances = static_cast<double>(judged.rebuilds.count);
     const double pairsAnInstance = instances > 0 ? n / instances : 1;
@@ -173,7 +175,10 @@ double pairsToGo(const Judged& judged, const PairedRules& rules) {
     const double half = judged.interval.halfWidth(), equal = std::log1p(rules.delta);
     if (!std::isfinite(half)) return std::max(least, static_cast<double>(enoughToBound(boundOf(rules))) - n);
     const double centre = std::abs(judged.interval.centre);
-    const double toDiffer = std::min(std::max(equal, centre / 4), centre), toEqual = equal - centre;
+    // When the time is spent a difference is one however wide its interval, if that excludes "equal": of one half as wide as it may be that is
+    // likely.
+    const double narrowEnough = std::max(equal, look == VerdictLook::AfterAPair ? centre / 4 : centre / 2);
+    const double toDiffer = std::min(narrowEnough, centre), toEqual = equal - centre;
     const double narrow = std::max(least, more(n, half, std::max(toDiffer, toEqual)));
     if (judged.reason != PairedReason::RebuildsDiffer) return narrow;
     if ((judged.rebuilds.centre > 0) != (judged.interval.low > 0)) return std::numeric_limits<double>::quiet_NaN();
@@ -199,7 +204,7 @@ PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& ru
     }
     const Floor floor = floorOf(pairs, rules);
     verdict.floor = floor.ratio;
-    verdict.pairsToGo = verdict.settled ? 0 : pairsToGo(judged, rules);
+    verdict.pairsToGo = verdict.settled ? 0 : pairsToGo(judged, rules, look);
     if (verdict.outcome != PairedOutcome::Inconclusive) {
         const auto undecided = [&](PairedReason why) {
             verdict.outcome = PairedOutcome::Inconclusive;

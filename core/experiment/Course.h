@@ -95,8 +95,8 @@ public:
     double othersMeanwhile() const { return m_lookedSeconds > 0 ? m_othersSeconds / m_lookedSeconds : kUnknown; }
     // Percent of the processors' time that the host gave to somebody else during an arm's blocks that count, on average; unknown where nobody looked.
     double stealMeanwhile(Arm arm) const;
-    // Seconds that would have been enough for the least number of pairs, from the beginning, where nothing else uses the machine. Once there is a
-    // plan it is as long as it is; before that it is guessed from the pilot's pairs, and 0 without one.
+    // Seconds that would have been enough for the least number of pairs and of instances, from the beginning, where nothing else uses the machine.
+    // Once there is a plan it is as long as it is; before that it is guessed from the pilot's pairs, and 0 without one.
     double leastBudget() const;
 
 private:
@@ -113,6 +113,8 @@ private:
     std::vector<double> scatterAt(const std::array<std::int64_t, 2>& steps, const std::array<std::int64_t, 2>& warmUp) const;
     void concludePair();
     bool timeForAnother(bool enough) const;
+    bool dueForRebuilding() const;
+    double limit(bool enough) const;
 
     CourseRules m_rules;
     std::optional<CoursePlan> m_plan;

@@ -4,6 +4,20 @@
 #include <cmath>
 
 namespace stepscope {
+namespace {
+
+// What was spent and was not enough is no answer to how much would have been: pairs took longer than the pilot's, or others had them left out.
+double leastSecondsOf(const Course& course, const PairedVerdict& verdict) {
+    const double least = course.leastBudget();
+    if (!course.plan() || verdict.reason != PairedReason::TooFewPairs) return least;
+    const auto pairs = static_cast<double>(verdict.pairs), instances = static_cast<double>(verdict.rebuilds);
+    const double pairsAnInstance = instances > 0 ? pairs / instances : 1;
+    const double missing = std::max(static_cast<double>(course.rules().leastPairs) - pairs,
+                                    (static_cast<double>(course.rules().leastRebuilds) - instances) * pairsAnInstance);
+    return std::max(least, course.elapsed() + missing * course.secondsACountedPair());
+}
+
+}  // namespace
 
 void tellVerdict(const PairedVerdict& verdict, ExperimentJudged& judged) {
     judged.outcome = toString(verdict.outcome);
@@ -34,7 +48,7 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
     judged.seconds = course.elapsed();
     WhyContext context{.ended = course.endedBy(),
                        .broke = broke,
-                       .leastSeconds = course.leastBudget(),
+                       .leastSeconds = leastSecondsOf(course, verdict),
                        .delta = course.rules().delta,
                        .ofA = names.a,
                        .ofB = names.b};

@@ -24,9 +24,10 @@ constexpr double kErrorsToHope = 0.75;  // one that may be faster by no more tha
 constexpr double kHopeless = 1.4;       // exp of it: four times as slow in a single block
 constexpr double kToldAlpha = 0.05;
 
-std::string percent(double gain) {
+std::string slowerThan(double gain, const std::string& other) {
     const double slower = std::expm1(gain) * 100;
-    return slower >= 100 ? fmt::format("{:.1f} times the time", std::exp(gain)) : fmt::format("{:.1f} % more time", slower);
+    return slower >= 100 ? fmt::format("{:.1f} times as much time a token as {}", std::exp(gain), other)
+                         : fmt::format("{:.1f} % more time a token than {}", slower, other);
 }
 
 }  // namespace
@@ -154,12 +155,12 @@ void Race::judgeRound() {
         const double n = static_cast<double>(behind.size());
         const std::string than = words(m_candidates[first.candidate].choice);
         if (around.low > 0)
-            reject(member, fmt::format("{} a token than {}, for sure after {} rounds.", percent(around.centre), than, behind.size()), true);
+            reject(member, fmt::format("{}, for sure after {} rounds.", slowerThan(around.centre, than), behind.size()), true);
         else if (around.centre > kHopeless)
-            reject(member, fmt::format("About {} a token than {} in {} round{}; not raced longer.", percent(around.centre), than, behind.size(),
+            reject(member, fmt::format("About {} in {} round{}; not raced longer.", slowerThan(around.centre, than), behind.size(),
                                        behind.size() == 1 ? "" : "s"));
         else if (behind.size() >= kLeastRounds && around.centre > std::max(kFarBehind, kErrors * spread(behind) / std::sqrt(n)))
-            reject(member, fmt::format("About {} a token than {} in {} rounds; not raced longer.", percent(around.centre), than, behind.size()));
+            reject(member, fmt::format("About {} in {} rounds; not raced longer.", slowerThan(around.centre, than), behind.size()));
         else if (m_stage == Stage::Neighbours && behind.size() >= kLeastRounds) {
             // Around the best so far only a gain matters: the time goes to those that may be one.
             const auto over = gains(member, *before);
@@ -218,7 +219,7 @@ void Race::conclude() {
         change(one.candidate);
     }
     m_candidates[old].state = RaceState::Rejected;
-    m_candidates[old].why = fmt::format("{} a token than {}.", percent(won.front().gain), words(m_candidates[m_best].choice));
+    m_candidates[old].why = slowerThan(won.front().gain, words(m_candidates[m_best].choice)) + ".";
     change(old);
     change(m_best);
 }

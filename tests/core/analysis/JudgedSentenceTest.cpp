@@ -34,6 +34,19 @@ TEST(JudgedWords, SayHowMuchFasterOrSlowerWithTheNearBoundFirst) {
     EXPECT_EQ(judgedWords(other, 0.01), "faster by 25.0 % [0.0 %, 100.0 %]");
 }
 
+TEST(JudgedWords, NeverRoundABoundToEqualThatExcludesIt) {
+    EXPECT_EQ(judgedWords(judged("faster", 1.0091, 1.0002, 1.018), 0.01), "faster by 0.91 % [0.02 %, 1.80 %]");
+    EXPECT_EQ(judgedWords(judged("slower", 0.99, 0.982, 0.99997), 0.01), "slower by 1.000 % [0.003 %, 1.800 %]");
+    EXPECT_EQ(judgedWords(judged("faster", 1.0091, 1.0006, 1.018), 0.01), "faster by 0.9 % [0.1 %, 1.8 %]");
+    EXPECT_EQ(judgedWords(judged("faster", 2.1, 1.003, 4.2), 0.01), "2.100 times as fast [1.003, 4.200]");
+    EXPECT_EQ(verdictHeadline(judged("faster", 1.0091, 1.0002, 1.018), 0.01, {"amp=off", "amp=bf16"}),
+              "amp=bf16 is faster than amp=off by 0.91 % [0.02 %, 1.80 %]");
+    ExperimentJudged loss = judged("equivalent", 1, 0.999, 1.001);
+    loss.equalTime = {
+        .seconds = 5, .seeds = 3, .a = 2, .b = 1.9999, .difference = -0.0001, .low = -0.00019, .high = -0.00001, .stepsA = 9, .stepsB = 9};
+    EXPECT_THAT(equalTimeSentence(loss), HasSubstr("B's is lower by 0.00010 [0.00001, 0.00019]."));
+}
+
 TEST(ArmNames, AreTheValuesOfTheOneSettingThatDiffersElseAAndB) {
     RunConfig a, b;
     EXPECT_EQ(armNames(a, b).b, "B") << "they are equal";
@@ -86,6 +99,8 @@ TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {
     EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks.");
     EXPECT_EQ(foretoldSentence(1.12, "products", one),
               "Foretold before it was measured: B 1.12 times as fast as A (from products); measured 1.10 [1.05, 1.15], which holds it.");
+    EXPECT_EQ(foretoldSentence(1.048, "", one),
+              "Foretold before it was measured: B 1.048 times as fast as A; measured 1.100 [1.050, 1.150], which does not hold it.");
     EXPECT_EQ(foretoldSentence(kUnknown, "", one), "");
     EXPECT_EQ(judgedSentence(one, 0.01, "amp bf16 beside off"), "amp bf16 beside off: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks.");
     one.left = 3;
@@ -98,6 +113,8 @@ TEST(FloorAdvice, DoesNotCallWhatIsClaimedUnbelievable) {
     EXPECT_EQ(floorAdvice(1.01, 1.005, "inconclusive"), " A smaller difference should not be believed.");
     for (const auto& [ratio, outcome] : {std::pair{1.008, "faster"}, {0.992, "slower"}})
         EXPECT_EQ(floorAdvice(1.01, ratio, outcome), " The difference that is claimed is smaller: measure once more before relying on it.");
+    EXPECT_EQ(floorAdvice(1.244, 0.79, "slower"), floorAdvice(1.01, 0.992, "slower")) << "21 % beside 24.4 %, as they are printed";
+    EXPECT_EQ(floorAdvice(1.244, 0.74, "slower"), " A smaller difference should not be believed.");
     EXPECT_EQ(floorAdvice(kUnknown, 1.05, "faster"), "");
 }
 

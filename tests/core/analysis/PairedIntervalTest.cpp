@@ -105,6 +105,31 @@ TEST(PairedInterval, EndsThereTooOfManyDifferencesFarFromNoneAndCut) {
     }
 }
 
+// Which side is called A must not decide what is found: of differences with their signs turned everything is the same with its sign turned.
+TEST(PairedInterval, OfDifferencesWithTheirSignsTurnedIsItsOwnMirrorImage) {
+    EXPECT_EQ(cutMean(std::vector<double>{0, 1}, 0.1), 0.5) << "S is 0 from 0.1 to 0.9";
+    EXPECT_EQ(cutMean(std::vector<double>{0, 1, 5, 6}, 0.25), 3);
+    EXPECT_EQ(cutMean(std::vector<double>{-2, -2, 6, 7}, kNone), 2.25) << "nothing is cut";
+    Random random(22);
+    std::student_t_distribution<double> tails(2);
+    for (std::size_t count = 1; count <= 40; ++count)
+        for (const double clip : {0.1, 1.0, 3.0}) {
+            std::vector<double> differences(count), turned;
+            for (double& d : differences) turned.push_back(-(d = tails(random) + 0.3));
+            EXPECT_NEAR(cutMean(differences, clip), -cutMean(turned, clip), 1e-12) << count << " cut at " << clip;
+            const PairedBound bound{.eta = 2, .clip = clip};
+            for (const auto interval : {pairedInterval, pairedIntervalAtOneLook}) {
+                const PairedInterval of = interval(differences, bound), mirror = interval(turned, bound);
+                if (std::isfinite(of.low) || std::isfinite(mirror.high)) {
+                    EXPECT_NEAR(of.low, -mirror.high, 1e-9) << count << " cut at " << clip;
+                }
+                if (std::isfinite(of.high) || std::isfinite(mirror.low)) {
+                    EXPECT_NEAR(of.high, -mirror.low, 1e-9) << count << " cut at " << clip;
+                }
+            }
+        }
+}
+
 TEST(PairedInterval, BoundsNothingWithTooFewPairs) {
     EXPECT_TRUE(std::isnan(pairedInterval({}, {.eta = 1}).centre));
     const auto one = pairedInterval(std::vector<double>{0.5}, {.eta = 0.01});

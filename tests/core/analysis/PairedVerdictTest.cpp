@@ -127,6 +127,31 @@ TEST(PairedVerdict, SaysHowManyPairsAnIntervalTakesWhereThereIsNone) {
     EXPECT_GE(judgePairs(quiet(3, 0), early, VerdictLook::Stopped).pairsToGo, 5);
 }
 
+// What is asked again with so much time is decided at its end, where an interval that excludes "equal" may be as wide as it is.
+TEST(PairedVerdict, AsksForNoMorePairsThanTheLookAtTheEndNeeds) {
+    std::mt19937_64 random(17);
+    std::normal_distribution<double> noise(0, 1);
+    const PairedRules rules{.delta = 0.01, .pilotVariance = 1, .pilotMad = 0.67};
+    const auto made = [&](std::size_t count) {
+        std::vector<BlockPair> pairs(count);
+        for (std::size_t i = 0; i < count; ++i) pairs[i] = {.difference = 0.3 + noise(random), .rebuild = static_cast<std::int32_t>(i / 2)};
+        return pairs;
+    };
+    int open = 0, decided = 0;
+    for (int e = 0; e < 200; ++e) {
+        const auto pairs = made(30);
+        const auto spent = judgePairs(pairs, rules, VerdictLook::AtTheEnd);
+        if (spent.reason != PairedReason::TooWide || std::log(spent.ratio) < 0.2 || std::log(spent.ratio) > 0.4) continue;
+        ++open;
+        if (spent.pairsToGo > 1000) continue;  // the middle of most of them happens to be near "equal"
+        EXPECT_LT(spent.pairsToGo, judgePairs(pairs, rules, VerdictLook::AfterAPair).pairsToGo);
+        const auto longer = judgePairs(made(30 + static_cast<std::size_t>(spent.pairsToGo)), rules, VerdictLook::AtTheEnd);
+        decided += longer.outcome == PairedOutcome::Faster;
+    }
+    EXPECT_GE(open, 40);
+    EXPECT_GE(decided, open * 6 / 10) << "of " << open;
+}
+
 TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
     auto pairs = quiet(60, 0.05);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -276,6 +301,30 @@ TEST(PairedVerdict, FindsThreePercentAndHoldsTheTruth) {
     EXPECT_GE(outcomes.faster, 180) << "of " << outcomes.experiments;
     EXPECT_EQ(outcomes.faster, outcomes.claims) << "none the wrong way";
     EXPECT_LE(outcomes.missed, 12);
+}
+
+// Two pairs an instance, which lie further apart than both are cut: of how many the difference is found, and whether it is where A is called B.
+TEST(PairedVerdict, FindsWhatIsFasterAsOftenAsWhatIsSlower) {
+    std::mt19937_64 random(16);
+    std::normal_distribution<double> noise(0, 0.01);
+    std::bernoulli_distribution disturbed(1.0 / 12);
+    const PairedRules rules{.delta = 0.0005, .pilotVariance = 1e-4, .pilotMad = 0.0067};
+    const int experiments = 300;
+    int found = 0;
+    for (int e = 0; e < experiments; ++e) {
+        std::vector<BlockPair> pairs, turned;
+        for (std::int32_t i = 0; i < 48; ++i) {
+            const double off = noise(random) * (disturbed(random) ? 20 : 1);
+            pairs.push_back({.difference = 0.006 + off, .rebuild = i / 2});
+            turned.push_back({.difference = -0.006 - off, .rebuild = i / 2});
+        }
+        const PairedOutcome of = judgePairs(pairs, rules, VerdictLook::AtTheEnd).outcome;
+        const PairedOutcome mirror = judgePairs(turned, rules, VerdictLook::AtTheEnd).outcome;
+        EXPECT_EQ(of == PairedOutcome::Faster, mirror == PairedOutcome::Slower) << e;
+        EXPECT_NE(of, PairedOutcome::Slower);
+        found += of == PairedOutcome::Faster;
+    }
+    EXPECT_GE(found, 150) << "of " << experiments << ": of fewer than four pairs a cut mean is that of the disturbed ones, too";
 }
 
 TEST(PairedVerdict, CallsEqualArmsEquivalentWithinTwoPercent) {

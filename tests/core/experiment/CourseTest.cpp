@@ -205,6 +205,36 @@ TEST(Course, MakesBothAnewNoMoreOftenThanTheShareOfTheTimeThatItMayTake) {
     EXPECT_GE(playCourse(steady(0.03), dear).verdict().rebuilds, 6u);
 }
 
+// The pilot's steps are fast, those of the pairs so many times slower; every pair but each n-th is disturbed by others where n is not 0.
+std::size_t rebuildsWithPairs(double slower, std::size_t each, double rebuildSeconds) {
+    Course course({.budgetSeconds = 60});
+    double elapsed = 0;
+    for (std::size_t number = 0;; ++number) {
+        const auto order = course.next();
+        if (!order) break;
+        const bool pilot = order->pair < 0;
+        const double step = 0.05 * (pilot ? 1 : slower) * (1 + 0.05 * std::sin(static_cast<double>(number) * 12.9898));
+        BlockTimes times = blockOf(*order, step, 0);
+        times.rebuildSeconds = order->rebuild ? rebuildSeconds : 0;
+        times.turnSeconds = times.rebuildSeconds + static_cast<double>(order->warmUp) * step;
+        times.others = !pilot && each > 0 && static_cast<std::size_t>(order->pair) % each != 0 ? 1.5 : 0;
+        times.elapsed = elapsed += times.turnSeconds + times.seconds;
+        course.done(times);
+    }
+    EXPECT_LE(elapsed, 60 + 2 * rebuildSeconds + 1);
+    std::set<std::int32_t> with;
+    for (const BlockPair& pair : course.pairs())
+        if (!pair.discarded) with.insert(pair.rebuild);
+    return with.size();
+}
+
+TEST(Course, MakesBothAnewSoonerWherePairsBecomeSlowerOrAreLeftOutSoThatTheBudgetIsEnoughForAClaim) {
+    EXPECT_GE(rebuildsWithPairs(1, 0, 1), 6u);
+    for (const double slower : {2.0, 4.0, 8.0, 12.0}) EXPECT_GE(rebuildsWithPairs(slower, 0, 1), 6u) << slower;
+    for (const std::size_t each : {2u, 3u, 5u}) EXPECT_GE(rebuildsWithPairs(1, each, 0.2), 6u) << each;
+    EXPECT_GE(rebuildsWithPairs(3, 0, 4), 6u) << "making both anew takes long";
+}
+
 TEST(Course, StopsByItselfWhenItIsDecidedLongBeforeTheBudget) {
     PlayOptions options{.rules = {.budgetSeconds = 3600}, .slowdownOfB = 1.5};
     const Course course = playCourse(steady(0.03), options);
@@ -352,6 +382,27 @@ TEST(Course, ABudgetTooSmallForAVerdictSaysHowMuchWouldDo) {
     EXPECT_THAT(unplanned.why, testing::HasSubstr("minutes"));
     EXPECT_GT(unplanned.secondsToGo, 8 * 30);
     EXPECT_TRUE(std::isnan(judgementOf(Course({}), true).secondsToGo)) << "nothing was measured";
+}
+
+TEST(Course, ABudgetThatWasSpentIsNeverSaidToHaveBeenMoreThanEnough) {
+    Course course({.budgetSeconds = 60});
+    double elapsed = 0;
+    for (int blocks = 0; blocks < 10'000; ++blocks) {
+        const auto order = course.next();
+        if (!order) break;
+        BlockTimes times = blockOf(*order, (course.plan() ? 8.0 : 0.1) * (1 + 0.1 * std::sin(static_cast<double>(blocks) * 12.9898)), 0);
+        times.rebuildSeconds = order->rebuild ? 1.0 : 0;
+        times.elapsed = elapsed += times.seconds + times.rebuildSeconds;
+        course.done(times);
+    }
+    ASSERT_TRUE(course.plan());
+    const ExperimentJudged judged = judgementOf(course, true);
+    ASSERT_EQ(judged.reason, "too-few-pairs");
+    const std::string about = "would have taken about ";
+    const std::size_t at = judged.why.find(about);
+    ASSERT_NE(at, std::string::npos) << judged.why;
+    const double said = std::stod(judged.why.substr(at + about.size()));
+    EXPECT_GT(judged.why.find("minutes") != std::string::npos ? said * 60 : said, course.elapsed()) << judged.why;
 }
 
 TEST(Course, TheLeastBudgetIsFixedWhenThePilotIsOver) {

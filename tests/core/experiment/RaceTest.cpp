@@ -292,7 +292,7 @@ TEST(Race, SaysOneRoundAsOneAndClaimsNothingOfIt) {
     EXPECT_EQ(faster.low, 0) << "one round bounds nothing";
     EXPECT_TRUE(std::isinf(faster.high));
     const RaceCandidate hopeless = afterOneRound(5);
-    EXPECT_EQ(hopeless.why, "About 5.0 times the time a token than the present settings in 1 round; not raced longer.");
+    EXPECT_EQ(hopeless.why, "About 5.0 times as much time a token as the present settings in 1 round; not raced longer.");
     EXPECT_FALSE(hopeless.sure);
     EXPECT_EQ(hopeless.state, RaceState::Rejected);
 }
