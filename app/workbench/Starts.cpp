@@ -36,7 +36,9 @@ LadderEngine ladderEngine(std::shared_ptr<const Registry> registry, const Ladder
         const auto planA = registry->plan(*configA, knownVocabulary(*configA)), planB = registry->plan(*configB, knownVocabulary(*configB));
         if (!planA) return planA.error().sentence;
         if (!planB) return planB.error().sentence;
-        if (sameRunning(*planA, *planB)) {
+        // Threads are no part of a plan, and a step takes as long as they make it.
+        const auto threads = [&](const RunConfig& config) { return config.threads > 0 ? config.threads : std::int64_t{registry->machine().cores}; };
+        if (sameRunning(*planA, *planB) && threads(*configA) == threads(*configB)) {
             const auto differing = differingKeys(*configA, *configB);
             if (differing.empty()) return "It changes nothing: these are the settings below it.";
             // Other data run the same and train on other tokens.

@@ -28,10 +28,12 @@ std::string more(const WhyContext& context, const char* whatItDoes) {
 
 // What is fair beside other programs is still no answer for a machine that is alone.
 constexpr double kOthersToTell = 0.25;  // processors
-std::string besideOthers(const WhyContext& context) {
+std::string besideOthers(const PairedVerdict& verdict, const WhyContext& context) {
     if (!(context.others >= kOthersToTell)) return "";
-    return fmt::format(" Other programs took {:.1f} processor{} meanwhile: it holds beside them, and may be another one on a quiet machine.",
-                       context.others, context.others < 1.05 && context.others >= 0.95 ? "" : "s");
+    return fmt::format(" Other programs took {:.1f} processor{} meanwhile: {}", context.others,
+                       context.others < 1.05 && context.others >= 0.95 ? "" : "s",
+                       verdict.outcome == PairedOutcome::Inconclusive ? "close them and ask again."
+                                                                      : "it holds beside them, and may be another one on a quiet machine.");
 }
 
 // A host that gives s % of the processors' time to somebody else makes steps s % longer. Where the sides' shares differ by as much as counts as
@@ -100,6 +102,16 @@ const char* whatCutItShort(EndedBy ended) {
     return "";
 }
 
+// Pairs enough, and too few instances of the two programs for a claim.
+std::string fewInstances(const PairedVerdict& verdict, const WhyContext& context) {
+    const char* cut = whatCutItShort(context.broke.empty() ? context.ended : EndedBy::Breakage);
+    const std::string said = fmt::format(
+        "{} after {} pairs, with the programs built again {} time{}; a verdict needs {}, as where memory happens to lie may be what "
+        "differs.",
+        *cut != 0 ? cut : "The budget was spent", verdict.pairs, verdict.rebuilds, verdict.rebuilds == 1 ? "" : "s", context.leastRebuilds);
+    return context.broke.empty() ? said + more(context, std::isfinite(verdict.high) ? "decide it" : "give an interval") : said;
+}
+
 // Of what has pairs enough and is open all the same: it was not the pairs that ended it.
 std::string whatEndedIt(const PairedVerdict& verdict, const WhyContext& context) {
     if (verdict.outcome != PairedOutcome::Inconclusive || verdict.reason == PairedReason::None || verdict.reason == PairedReason::TooFewPairs)
@@ -125,7 +137,8 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
         case PairedReason::None:
             return "";
         case PairedReason::TooFewPairs:
-            if (const std::string cut = whatCutItShort(context.broke.empty() ? context.ended : EndedBy::Breakage); !cut.empty())
+            if (verdict.pairs >= context.leastPairs) return fewInstances(verdict, context) + busy;
+            if (const char* cut = whatCutItShort(context.broke.empty() ? context.ended : EndedBy::Breakage); *cut != 0)
                 return fmt::format("{} after {} pair{}, too few to say anything.{}", cut, verdict.pairs, verdict.pairs == 1 ? "" : "s",
                                    context.broke.empty() ? more(context, "give an interval") : "");
             return (context.leastSeconds > 0
@@ -285,9 +298,22 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     // What ended it comes first: everything else is about what was there by then.
     std::string why = (context.broke.empty() ? whatEndedIt(verdict, context) : context.broke + " ") + whyAlone(verdict, context);
     if (why.ends_with(' ')) why.pop_back();
-    if (verdict.pairs > 0) why += besideOthers(context);
+    if (verdict.pairs > 0) why += besideOthers(verdict, context);
     if (verdict.pairs > 0) why += besideHost(verdict, context);
     return why.starts_with(' ') ? why.substr(1) : why;
+}
+
+std::string undecidedSentence(const ExperimentJudged& judged, double secondsLeft) {
+    constexpr double kHour = 3600;
+    const PairedRules rules;
+    if (judged.pairs < static_cast<std::int64_t>(rules.leastPairs))
+        return fmt::format("{} pairs are the least that says anything.", rules.leastPairs);
+    const double toGo = judged.secondsToGo;
+    if (!std::isfinite(judged.high) || !std::isfinite(toGo) || toGo <= 0) return "The pairs scatter too much for an interval so far.";
+    if (toGo > kHour && toGo > secondsLeft)
+        return "If the pairs go on to scatter like this, it takes hours to decide. Mostly other programs on this machine are why: close them.";
+    return fmt::format("If the pairs go on to scatter like this, about {} more decide it{}.", minutes(toGo),
+                       toGo > secondsLeft ? ", longer than the time that it was given" : "");
 }
 
 std::string equalTimeSentence(const ExperimentJudged& judged, const ArmNames& names) {

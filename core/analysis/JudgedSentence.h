@@ -78,6 +78,8 @@ struct WhyContext {
     std::string broke;              // why no more steps could be made: a sentence; empty = they could
     double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do, or give an interval where there is none
     double leastSeconds = 0;        // what the least number of pairs would have taken; 0: unknown
+    // Fewer of either say nothing (PairedRules).
+    std::size_t leastPairs = PairedRules{}.leastPairs, leastRebuilds = PairedRules{}.leastRebuilds;
     double delta = 0.01;
     double others = kUnknown;  // processors that other programs had during the counted pairs, on average
     // Percent of the processors' time that a virtual machine's host gave to somebody else during each side's blocks that count.
@@ -85,6 +87,8 @@ struct WhyContext {
     // What both sides are called where they are no A and B: two values of a switch that take turns within a run.
     std::string ofA = "A", ofB = "B";
 };
+// While it is measured and nothing is decided: what is missing, and how long that may take beside what is left of its time (seconds).
+std::string undecidedSentence(const ExperimentJudged& judged, double secondsLeft);
 // Why a verdict is inconclusive or what must be known beside it: one to three sentences, empty where nothing must be said.
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);
 

@@ -85,6 +85,11 @@ std::vector<StudyRow> StudyHistory::rejectedValues() const {
     return all;
 }
 
+bool StudyHistory::recommendedUnconfirmed() const {
+    const StudyRow* last = recommended();
+    return last != nullptr && last->outcome == toString(PairedOutcome::Inconclusive);
+}
+
 const StudyRow* StudyHistory::recommended() const {
     const StudyRow* last = find(study::kFinal);
     return last != nullptr && last->state == study::kChosen && !last->settings.empty() ? last : nullptr;
@@ -167,7 +172,8 @@ std::string studyHeadline(const StudyHistory& history) {
         if (last == nullptr || last->state == study::kWaiting || last->state == study::kRunning || last->state == study::kFailed) return "";
         if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive)) return "nothing recommended";
         if (history.recommended() == nullptr) return "recommended: the present settings";
-        return fmt::format("recommended: {}, {}", last->settings, timesWords(last->ratio, last->low, last->high));
+        return fmt::format("recommended{}: {}, {}", history.recommendedUnconfirmed() ? ", not confirmed" : "", last->settings,
+                           timesWords(last->ratio, last->low, last->high));
     }
     const StudyRow* top = history.find(study::kTop);
     if (top != nullptr && top->state == study::kMeasured && std::isfinite(top->ratio))

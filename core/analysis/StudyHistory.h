@@ -25,6 +25,8 @@ public:
     // What a search recommends: the best of its race where measuring that anew beside the present settings bore it out, or leant that way. Null where
     // it found nothing, and where it was ended before that was known.
     const StudyRow* recommended() const;
+    // Whether something is, and measuring it anew left open whether it is faster.
+    bool recommendedUnconfirmed() const;
     // This row won its race, and was measured anew beside the present settings: it was chosen for the figure of the race, whose interval is not shown
     // any more, for that of find(study::kFinal) says what is known (kBeforeAnew).
     bool isMeasuredAnew(const StudyRow& row) const;

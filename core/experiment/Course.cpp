@@ -173,6 +173,23 @@ void Course::concludePair() {
     }
 }
 
+// As often as the pilot planned it, and sooner where that comes too late. Pairs that take longer than the pilot's would leave too few instances for
+// any claim when the time is spent. Each of the least number has its share of the time, the last one twice its share; what the pairs say plays no
+// part, and where they take as long as the pilot said it changes nothing.
+bool Course::dueForRebuilding() const {
+    if (m_pairsOfRebuild >= m_plan->pairsARebuild) return true;
+    std::size_t counted = 0;
+    std::int32_t newest = -1;
+    for (const BlockPair& pair : m_pairs) {
+        if (pair.discarded || pair.rebuild == newest) continue;
+        newest = pair.rebuild;
+        ++counted;
+    }
+    if (newest != m_rebuild || counted >= m_rules.leastRebuilds) return false;
+    const double share = (m_rules.budgetSeconds - m_plannedAt) / static_cast<double>(m_rules.leastRebuilds + 1);
+    return m_elapsed - m_plannedAt >= static_cast<double>(counted) * share;
+}
+
 // enough: pairs for the look at the end. Their number alone decides how long it goes on, never what they say: that look must have been fixed
 // beforehand.
 bool Course::timeForAnother(bool enough) const {
@@ -184,27 +201,6 @@ double Course::limit(bool enough) const {
     // For slow steps, not for pairs that others disturb: who computes all day would make it wait all day.
     const double most = enough ? 0 : std::min(m_rules.mostSeconds, kPairsLeftOut * leastBudget());
     return std::max(m_rules.budgetSeconds, most);
-}
-
-// As often as the pilot planned it, and sooner where pairs have become slower than its own, or are left out: else the budget would be spent before
-// both were made anew as often as a claim needs, however many pairs there are. What the pairs say has no part in it.
-bool Course::dueForRebuilding() const {
-    if (m_pairsOfRebuild >= m_plan->pairsARebuild) return true;
-    std::size_t pairs = 0, rebuilds = 0;
-    std::int64_t ofThis = 0;
-    std::int32_t newest = -1;
-    for (const BlockPair& pair : m_pairs) {
-        if (pair.discarded) continue;
-        ++pairs;
-        rebuilds += pair.rebuild != newest;
-        newest = pair.rebuild;
-        ofThis += pair.rebuild == m_rebuild;
-    }
-    if (ofThis == 0 || rebuilds >= m_rules.leastRebuilds) return false;
-    const auto lacking = static_cast<double>(m_rules.leastRebuilds - rebuilds);
-    const double making = m_rebuildSeconds * static_cast<double>(m_rebuild);  // the pilot's were made before it began
-    const double each = std::max(m_plan->pairSeconds, (m_elapsed - m_plannedAt - making) / static_cast<double>(pairs));
-    return static_cast<double>(ofThis) * lacking >= (limit(false) - m_elapsed - lacking * m_rebuildSeconds) / each;
 }
 
 // The first position from which on steps are as fast as those that follow them in their block, over the pilot's blocks of an arm. At least one step:

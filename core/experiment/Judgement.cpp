@@ -49,6 +49,8 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
     WhyContext context{.ended = course.endedBy(),
                        .broke = broke,
                        .leastSeconds = leastSecondsOf(course, verdict),
+                       .leastPairs = course.rules().leastPairs,
+                       .leastRebuilds = course.rules().leastRebuilds,
                        .delta = course.rules().delta,
                        .ofA = names.a,
                        .ofB = names.b};

@@ -211,6 +211,8 @@ ExperimentJudged Rounds::judged(std::size_t arm, std::size_t measure) const {
     judged.seconds = m_elapsed;
     WhyContext context;
     context.ended = m_stopped ? EndedBy::Person : EndedBy::Itself;
+    context.leastPairs = m_rules.leastRounds;
+    context.leastRebuilds = m_rules.leastRebuilds;
     context.delta = m_rules.delta;
     if (planned()) {
         context.leastSeconds =

@@ -161,9 +161,10 @@ void addSearch(Document& document, const StudyHistory& history) {
     else if (history.recommended() == nullptr)
         document.blocks.push_back(Verdict{"Recommended: the present settings.", Verdict::Tone::Neutral});
     else
-        document.blocks.push_back(Verdict{fmt::format("Recommended: {}. Beside the present settings {} as fast, measured anew.", last->settings,
-                                                      times(last->ratio, last->low, last->high)),
-                                          isRatio(last->low) && last->low > 1 ? Verdict::Tone::Good : Verdict::Tone::Neutral});
+        document.blocks.push_back(
+            Verdict{fmt::format("Recommended{}: {}. Beside the present settings {} as fast, measured anew.",
+                                history.recommendedUnconfirmed() ? ", not confirmed" : "", last->settings, times(last->ratio, last->low, last->high)),
+                    isRatio(last->low) && last->low > 1 && !history.recommendedUnconfirmed() ? Verdict::Tone::Good : Verdict::Tone::Neutral});
     if (const std::string loss = searchLossSentence(history); !loss.empty()) document.blocks.push_back(Paragraph{loss});
     if (std::string why = last != nullptr ? rowWords(history, *last) : ""; !why.empty()) document.blocks.push_back(Paragraph{std::move(why)});
     if (last != nullptr && std::isfinite(last->floor))

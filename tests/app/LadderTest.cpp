@@ -130,6 +130,12 @@ TEST_F(LadderCli, ARungOfOtherDataIsNotCalledOneThatDoesNothing) {
         << plan.out;
 }
 
+TEST_F(LadderCli, ARungOfOtherThreadsIsMeasuredAlthoughTheyAreNoPartOfAPlan) {
+    const Finished plan = cli(words({write("threads.yaml", "bottom: {set: threads=1}\nrungs:\n  - threads=2\n"), "--plan"}));
+    ASSERT_EQ(plan.exitCode, 0) << plan.err;
+    EXPECT_THAT(plan.out, testing::AllOf(testing::HasSubstr("will be measured"), testing::Not(testing::HasSubstr("does nothing")))) << plan.out;
+}
+
 TEST_F(LadderCli, AFirstRungThatCannotRunLeavesTheOthers) {
     const std::string file = write("first.yaml", "- batch-size=400000\n- zero-grad=zero\n");
     const Finished finished = cli(words({file, "--json", "--budget", "6", "--set", "fusion=off"}));

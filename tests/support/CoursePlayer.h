@@ -26,6 +26,17 @@ struct PlayOptions {
     double slowBy = 1;
 };
 
+// What an order comes to where every step takes so long: turns, warm-up and rebuilding are the caller's.
+inline BlockTimes blockOf(const BlockOrder& order, double secondsAStep, double elapsed) {
+    BlockTimes times;
+    const auto steps = std::max(order.steps, static_cast<std::int64_t>(std::ceil(order.leastSeconds / secondsAStep)));
+    times.steps.assign(static_cast<std::size_t>(steps), secondsAStep);
+    times.seconds = secondsAStep * static_cast<double>(steps);
+    times.tokens = 100 * steps;
+    times.elapsed = elapsed;
+    return times;
+}
+
 inline Course playCourse(const StepSeries& series, const PlayOptions& options) {
     Course course(options.rules);
     std::size_t at = options.start % series.seconds.size();

@@ -116,8 +116,8 @@ std::string tuneText(const StudyHistory& history) {
     if (last == nullptr) return text + "It was ended before the race was decided: nothing is recommended.\n";
     const bool has = !json::recommendedBy(history).empty();
     if (has)
-        text += fmt::format("Recommended: {}\nMeasured anew beside the present settings: {}{}.\n", printable(last->settings),
-                            times(last->ratio, last->low, last->high),
+        text += fmt::format("Recommended: {}\nMeasured anew{} beside the present settings: {}{}.\n", printable(last->settings),
+                            history.recommendedUnconfirmed() ? ", which left it open," : "", times(last->ratio, last->low, last->high),
                             std::isfinite(last->msPerStep) ? ", " + format::milliseconds(last->msPerStep) + " a step" : "") +
                 searchLossSentence(history) + "\n";
     else if (last->state == study::kWaiting || last->state == study::kRunning)

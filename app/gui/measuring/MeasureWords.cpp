@@ -116,6 +116,8 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
     const double delta = history.began() ? history.began()->delta : 0.01;
     const auto& newest = history.newest();
     const bool over = newest && newest->over;
+    const auto clock = [](double seconds) { return shown(format::duration(TimeNs::fromSeconds(seconds))); };
+    const QString atMost = history.began() ? clock(history.began()->budgetSeconds) : QString();
     if (!over) {
         strip.action = "Stop measuring";
         strip.actionHint = "What is known so far is kept, and the run trains on. The faster value stays; where nobody can tell, the old one.";
@@ -125,6 +127,7 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
                      : history.blocks().empty()
                          ? "takes turns; the first blocks only fix how long a turn is"
                          : QString("takes turns; %1 blocks so far that only fix how long a turn is").arg(history.blocks().size());
+        if (!over && !atMost.isEmpty()) strip.note += QString("; at most %1 in all").arg(atMost);
         return strip;
     }
     strip.figures = figuresOf(asked, history, delta);
@@ -137,6 +140,7 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
                                  ? QString("; about %1 more would decide it").arg(shown(format::duration(TimeNs::fromSeconds(newest->secondsToGo))))
                                  : QString();
         strip.note = QString("so far %1, %2%3%4").arg(said, pairs, left, more);
+        if (!atMost.isEmpty()) strip.note += QString("; %1 of at most %2").arg(clock(newest->seconds), atMost);
         return strip;
     }
     if (newest->outcome != toString(PairedOutcome::Faster)) changed = false;

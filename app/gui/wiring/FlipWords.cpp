@@ -47,10 +47,9 @@ Figure figure(const char* name, const Change& change, bool lessIsBetter, bool me
         return made;
     }
     made.medians = pair(text(change.before.median), text(change.after.median));
-    const QString last = text(change.after.high);
-    made.spread = QString("%1–%2 → %3–%4")
-                      .arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
-                           withoutUnit(text(change.after.low), last), last);
+    // A number without a unit has that of the next one: each is held against its neighbour, so that 439 ms to 1.16 s stays that.
+    const QString first = text(change.before.low), second = text(change.before.high), third = text(change.after.low), last = text(change.after.high);
+    made.spread = QString("%1–%2 → %3–%4").arg(withoutUnit(first, second), withoutUnit(second, third), withoutUnit(third, last), last);
     const bool less = change.ratio() < 1;
     if (says == Says::Figure && !change.exact) {
         made.change = std::isfinite(change.ratio()) ? percentOf(change.ratio()) : QString();

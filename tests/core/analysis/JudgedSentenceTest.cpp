@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
@@ -194,6 +195,40 @@ TEST(WhyJudged, SaysFirstWhatBrokeAndNeverThatSomebodyStoppedIt) {
     EXPECT_EQ(whyJudged(verdict, {.ended = EndedBy::Breakage, .broke = "B diverged."}), "B diverged.");
 }
 
+TEST(WhyJudged, OfPairsEnoughSaysThatItIsInstancesThatAreTooFew) {
+    const PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive,
+                                .reason = PairedReason::TooFewPairs,
+                                .ratio = 0.9,
+                                .low = 0.8,
+                                .high = 1.1,
+                                .pairs = 46,
+                                .rebuilds = 5};
+    EXPECT_EQ(
+        whyJudged(verdict, {.secondsToGo = 42, .leastSeconds = 40}),
+        "The budget was spent after 46 pairs, with the programs built again 5 times; a verdict needs 6, as where memory happens to lie may be what "
+        "differs. About 42 s more would decide it.");
+    const std::string stopped = whyJudged(verdict, {.ended = EndedBy::Person});
+    EXPECT_THAT(stopped, HasSubstr("It was stopped after 46 pairs, with the programs built again 5 times"));
+    EXPECT_THAT(stopped, Not(HasSubstr("too few to say anything"))) << "eight would do";
+    EXPECT_THAT(whyJudged(verdict, {.broke = "B diverged.", .secondsToGo = 42}), Not(HasSubstr("more would"))) << "time does not mend that";
+}
+
+TEST(UndecidedSentence, NeverCountsHoursToTheSecondAndSaysWhatUsuallyTakesThem) {
+    ExperimentJudged open = judged("inconclusive", 1.05, 0.74, 1.52);
+    open.pairs = 7;
+    EXPECT_EQ(undecidedSentence(open, 100), "8 pairs are the least that says anything.");
+    open.pairs = 28;
+    open.secondsToGo = 97'609;
+    EXPECT_EQ(undecidedSentence(open, 100),
+              "If the pairs go on to scatter like this, it takes hours to decide. Mostly other programs on this machine are why: close them.");
+    open.secondsToGo = 42;
+    EXPECT_EQ(undecidedSentence(open, 100), "If the pairs go on to scatter like this, about 42 s more decide it.");
+    EXPECT_EQ(undecidedSentence(open, 20),
+              "If the pairs go on to scatter like this, about 42 s more decide it, longer than the time that it was given.");
+    open.high = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(undecidedSentence(open, 100), "The pairs scatter too much for an interval so far.") << "of more than eight it is not their number";
+}
+
 TEST(WhyJudged, NamesOtherProgramsWhereTheyAreWhyThereAreFewPairs) {
     const PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3, .discarded = 20};
     EXPECT_THAT(whyJudged(verdict, {.leastSeconds = 60}), HasSubstr("20 of 23 pairs were left out"));
@@ -207,7 +242,9 @@ TEST(WhyJudged, SaysThatOtherProgramsComputedAllTheTimeWhateverTheVerdict) {
     EXPECT_EQ(whyJudged(verdict, {.others = 0.2}), "");
     verdict.outcome = PairedOutcome::Inconclusive;
     verdict.reason = PairedReason::TooWide;
-    EXPECT_THAT(whyJudged(verdict, {.others = 0.98}), HasSubstr("\"different\". Other programs took 1.0 processor meanwhile"));
+    EXPECT_THAT(whyJudged(verdict, {.others = 0.98}),
+                HasSubstr("\"different\". Other programs took 1.0 processor meanwhile: close them and ask again."))
+        << "what is open holds of nothing";
 }
 
 TEST(WhyJudged, NamesWhatTheHostTookWhereThatMayBeWhyItIsInconclusive) {

@@ -19,16 +19,6 @@ StepSeries steady(double seconds, std::size_t count = 1000) {
     return {std::vector<double>(count, seconds), {}};
 }
 
-BlockTimes blockOf(const BlockOrder& order, double secondsAStep, double elapsed) {
-    BlockTimes times;
-    const auto steps = std::max(order.steps, static_cast<std::int64_t>(std::ceil(order.leastSeconds / secondsAStep)));
-    times.steps.assign(static_cast<std::size_t>(steps), secondsAStep);
-    times.seconds = secondsAStep * static_cast<double>(steps);
-    times.tokens = 100 * steps;
-    times.elapsed = elapsed;
-    return times;
-}
-
 // All orders of a course over steps of one length, at most `most`.
 std::vector<BlockOrder> ordersOf(CourseRules rules, double secondsAStep, std::size_t most = 10'000) {
     Course course(rules);
@@ -203,36 +193,6 @@ TEST(Course, MakesBothAnewNoMoreOftenThanTheShareOfTheTimeThatItMayTake) {
     // So long that none would be made within the budget: the least number comes first.
     PlayOptions dear{.rules = {.budgetSeconds = 60, .rebuildShare = 0.0001}, .slowdownOfB = 2};
     EXPECT_GE(playCourse(steady(0.03), dear).verdict().rebuilds, 6u);
-}
-
-// The pilot's steps are fast, those of the pairs so many times slower; every pair but each n-th is disturbed by others where n is not 0.
-std::size_t rebuildsWithPairs(double slower, std::size_t each, double rebuildSeconds) {
-    Course course({.budgetSeconds = 60});
-    double elapsed = 0;
-    for (std::size_t number = 0;; ++number) {
-        const auto order = course.next();
-        if (!order) break;
-        const bool pilot = order->pair < 0;
-        const double step = 0.05 * (pilot ? 1 : slower) * (1 + 0.05 * std::sin(static_cast<double>(number) * 12.9898));
-        BlockTimes times = blockOf(*order, step, 0);
-        times.rebuildSeconds = order->rebuild ? rebuildSeconds : 0;
-        times.turnSeconds = times.rebuildSeconds + static_cast<double>(order->warmUp) * step;
-        times.others = !pilot && each > 0 && static_cast<std::size_t>(order->pair) % each != 0 ? 1.5 : 0;
-        times.elapsed = elapsed += times.turnSeconds + times.seconds;
-        course.done(times);
-    }
-    EXPECT_LE(elapsed, 60 + 2 * rebuildSeconds + 1);
-    std::set<std::int32_t> with;
-    for (const BlockPair& pair : course.pairs())
-        if (!pair.discarded) with.insert(pair.rebuild);
-    return with.size();
-}
-
-TEST(Course, MakesBothAnewSoonerWherePairsBecomeSlowerOrAreLeftOutSoThatTheBudgetIsEnoughForAClaim) {
-    EXPECT_GE(rebuildsWithPairs(1, 0, 1), 6u);
-    for (const double slower : {2.0, 4.0, 8.0, 12.0}) EXPECT_GE(rebuildsWithPairs(slower, 0, 1), 6u) << slower;
-    for (const std::size_t each : {2u, 3u, 5u}) EXPECT_GE(rebuildsWithPairs(1, each, 0.2), 6u) << each;
-    EXPECT_GE(rebuildsWithPairs(3, 0, 4), 6u) << "making both anew takes long";
 }
 
 TEST(Course, StopsByItselfWhenItIsDecidedLongBeforeTheBudget) {

@@ -163,6 +163,9 @@ TEST(StudyReport, OfASearchSaysWhatItRecommendsAndWhyTheOthersWereNotChosen) {
                              "× the present settings", "before it was measured anew"})
         EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
     EXPECT_EQ(text.find("1.750"), std::string::npos) << "it was chosen for that figure, so its interval says too much: " << text;
+    last.outcome = "inconclusive";
+    history.add(last);
+    EXPECT_NE(toMarkdown(studyReport(history, facts())).find("Recommended, not confirmed: fusion=step amp=bf16"), std::string::npos);
     last.state = study::kRejected;
     history.add(last);
     EXPECT_NE(toMarkdown(studyReport(history, facts())).find("Recommended: the present settings"), std::string::npos);

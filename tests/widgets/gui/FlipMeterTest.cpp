@@ -389,5 +389,14 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
               "Measured here, off → bf16: 20.0 → 10.0\u202Fms a step (−50 %), 300 → 300\u202FMB of memory. Here.");
 }
 
+TEST_F(FlipMeterTest, ANumberWhoseNeighbourHasAnotherUnitKeepsItsOwn) {
+    steps(kEnough, 800, 400);
+    const auto applied = flip("off", "bf16");
+    flipped(applied);
+    steps(60, 500, 100);
+    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
+    EXPECT_EQ(strip.figures[0].spread, "400\u202Fms–1.20\u202Fs → 400–600\u202Fms");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -71,6 +71,15 @@ TEST(LadderPage, RowsOfASearchThatWasStoppedWereNotDecided) {
     view.live = true;
     page.setView(view);
     EXPECT_EQ(page.table().cell("amp=bf16", "what came of it"), "racing");
+    EXPECT_TRUE(page.progress().endsWith("2 racing, 1 rejected")) << page.progress().toStdString();
+    StudyRow untried;
+    untried.row = 4;
+    untried.role = study::kCandidate;
+    untried.state = study::kRejected;
+    LadderView more = viewOf(raceOf({untried}));
+    more.live = true;
+    page.setView(more);
+    EXPECT_TRUE(page.progress().endsWith("2 racing, 1 rejected, 1 not raced")) << page.progress().toStdString();
     view.live = false;
     page.setView(view);
     EXPECT_EQ(page.table().cell("amp=bf16", "what came of it"), "not decided");
@@ -198,6 +207,20 @@ TEST(LadderPage, SaysTheLossOfWhatIsRecommendedAndThatItComputesOtherwise) {
     last.state = study::kRejected;
     page.setView(viewOf(raceOf({last})));
     EXPECT_EQ(page.beside(), "") << "nothing is recommended";
+}
+
+TEST(LadderPage, SaysOfWhatIsRecommendedThatMeasuringItAnewLeftItOpen) {
+    LadderPage page;
+    StudyRow last = finalRow(study::kChosen, "amp=bf16");
+    last.outcome = toString(PairedOutcome::Faster);
+    page.setView(viewOf(raceOf({last})));
+    EXPECT_TRUE(page.answer().startsWith("Recommended: amp=bf16")) << page.answer().toStdString();
+    last.outcome = toString(PairedOutcome::Inconclusive);
+    last.why = "Measuring it anew did not confirm that for sure.";
+    page.setView(viewOf(raceOf({last})));
+    EXPECT_TRUE(page.answer().startsWith("Recommended, not confirmed: amp=bf16")) << page.answer().toStdString();
+    EXPECT_TRUE(page.beside().startsWith("Measuring it anew did not confirm")) << page.beside().toStdString();
+    EXPECT_EQ(studyHeadline(*raceOf({last})).rfind("recommended, not confirmed: amp=bf16", 0), 0u);
 }
 
 TEST(LadderPage, SaysHowOftenTheSameWasAskedBeforeAndWhatItCameTo) {
@@ -395,6 +418,67 @@ TEST(LadderPage, FilesOfOneNameInTwoFoldersAreToldApart) {
     ASSERT_EQ(what->count(), 3) << "with the search";
     EXPECT_EQ(what->itemText(1), "Ladder of mine.yaml");
     EXPECT_EQ(what->itemText(2), "Ladder of mine.yaml in new");
+}
+
+// A ladder whose second rung is being measured: of it only what it is beside the first is told.
+std::shared_ptr<StudyHistory> halfMeasuredLadder() {
+    auto ladder = std::make_shared<StudyHistory>();
+    StudyBegan began;
+    began.kind = "ladder";
+    ladder->add(began);
+    StudyRow row;
+    row.role = study::kBottom;
+    row.state = study::kMeasured;
+    row.name = "plain";
+    ladder->add(row);
+    row.row = 1;
+    row.role = study::kRung;
+    row.name = "amp=bf16";
+    row.ratio = row.total = 1.8;
+    row.low = row.totalLow = 1.5;
+    row.high = row.totalHigh = 2;
+    ladder->add(row);
+    row = {};
+    row.row = 2;
+    row.role = study::kRung;
+    row.state = study::kRunning;
+    row.name = "fusion=step";
+    row.ratio = 1.5;
+    row.low = 0.9;
+    row.high = 2.5;
+    ladder->add(row);
+    return ladder;
+}
+
+TEST(LadderPage, DrawsARungThatIsNotDecidedBesideTheBottomAsItsAxisSays) {
+    LadderPage page;
+    page.setView(viewOf(halfMeasuredLadder()));
+    ASSERT_EQ(page.chart().bars().size(), 3u);
+    const StudyBar& bar = page.chart().bars()[2];
+    EXPECT_DOUBLE_EQ(bar.ratio, 1.8 * 1.5);
+    EXPECT_DOUBLE_EQ(bar.low, 1.5 * 0.9);
+    EXPECT_DOUBLE_EQ(bar.high, 2 * 2.5);
+    EXPECT_DOUBLE_EQ(page.chart().bars()[1].ratio, 1.8);
+}
+
+TEST(LadderPage, OfASmallWindowScrollsInsteadOfLayingItsChartOverItsTable) {
+    LadderPage page;
+    page.resize(400, 380);
+    page.show();
+    const int least = page.minimumSizeHint().height();
+    page.setView(viewOf(halfMeasuredLadder()));
+    for (int i = 0; i < 5; ++i) QCoreApplication::processEvents();
+    EXPECT_EQ(page.height(), 380);
+    EXPECT_EQ(page.minimumSizeHint().height(), least) << "what it shows takes nothing from the log below it";
+    const auto placeOf = [&](QWidget& part) { return QRect(part.mapTo(&page, QPoint()), part.size()); };
+    QWidget* chart = page.chart().parentWidget()->parentWidget();
+    EXPECT_FALSE(placeOf(*chart).intersects(placeOf(page.table())));
+    EXPECT_GE(chart->height(), 100);
+    EXPECT_GE(page.table().height(), 100) << "its head and some rows";
+    for (auto* button : page.findChildren<QPushButton*>())
+        if (button->isVisible()) {
+            EXPECT_TRUE(page.rect().contains(placeOf(*button))) << button->text().toStdString();
+        }
 }
 
 }  // namespace

@@ -350,9 +350,7 @@ void CompareResult::showVerdict() {
                                   .arg(asText(judgedWords(*judged, delta))));
     } else if (judged && std::isfinite(judged->ratio)) {
         m_verdict->setText("Not decided yet");
-        m_why->setText(std::isfinite(judged->high) && std::isfinite(judged->secondsToGo) && judged->secondsToGo > 0
-                           ? QString("If the pairs go on to scatter like this, about %1 more decide it.").arg(minutesText(judged->secondsToGo))
-                           : QString("Eight pairs are the least that says anything."));
+        m_why->setText(asText(undecidedSentence(*judged, (history.began() ? history.began()->budgetSeconds : 0) - judged->seconds)));
     } else {
         m_verdict->setText(m_view.live ? "Not decided yet" : m_view.stage == Stage::CutOff ? "No verdict: it was cut off" : "No answer");
         m_why->setText(m_view.live ? "Please leave this machine to it: what else runs here makes it take longer."

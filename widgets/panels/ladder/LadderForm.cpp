@@ -35,7 +35,7 @@ LadderForm::LadderForm(QWidget* parent) : QWidget(parent) {
     m_what->setAccessibleName("What is measured");
     m_what->addItem("Find what is best here", QString());
     describeItem(0, kSearchWords);
-    m_described = new ElidedLabel(Tone::Muted);
+    m_described = new ElidedLabel(Tone::Muted, 2);
     m_described->setAccessibleName("What the chosen one does");
     m_minutes = new QDoubleSpinBox;
     m_minutes->setAccessibleName("Budget in minutes");

@@ -1,5 +1,6 @@
 #include "widgets/panels/ladder/LadderPage.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
@@ -26,7 +27,14 @@ namespace {
 
 const char* kLadderWaits = "A run is in progress; stop it first, or wait for its end";
 const char* kOtherMeasured = "Something is being measured; stop it first, or wait for its end";
-constexpr int kLeastChart = 110;  // of its height that is in view
+constexpr int kLeastChart = 110, kLeastTable = 110;  // of their heights that are in view
+
+// Asks for the least that its parts need and takes what is left, so that the page scrolls before they lie over each other.
+class PagePartsSplitter : public QSplitter {
+public:
+    using QSplitter::QSplitter;
+    QSize sizeHint() const override { return {QSplitter::sizeHint().width(), minimumSizeHint().height()}; }
+};
 
 QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
     auto* made = new QPushButton(text);
@@ -63,14 +71,20 @@ StudyBar barOf(const StudyRow& row, bool over) {
 std::vector<StudyBar> barsOf(const StudyHistory& history, bool over) {
     const bool search = history.began() && history.began()->kind != "ladder";
     std::vector<StudyBar> bars;
+    double below = 1, belowLow = 1, belowHigh = 1;  // what the rungs so far give together
     for (const StudyRow& row : history.rows()) {
         if (row.role == study::kValue || (search && (row.state == study::kSkipped || row.state == study::kWaiting))) continue;
         StudyBar bar = barOf(row, over);
         if (history.isMeasuredAnew(row)) bar.low = bar.high = kUnknown;
         if (row.role == study::kRung && row.state == study::kMeasured) {
-            bar.ratio = row.total;
-            bar.low = row.totalLow;
-            bar.high = row.totalHigh;
+            bar.ratio = below = row.total;
+            bar.low = belowLow = row.totalLow;
+            bar.high = belowHigh = row.totalHigh;
+        } else if (row.role == study::kRung) {
+            // Of one that is not decided only what it is beside the rung below is told; the axis is of the bottom.
+            bar.ratio = below * row.ratio;
+            bar.low = belowLow * row.low;
+            bar.high = belowHigh * row.high;
         }
         bars.push_back(std::move(bar));
     }
@@ -106,7 +120,8 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     connect(m_replay, &StudyReplay::moved, this, &LadderPage::showRows);
     m_chart = new StudyChart;
     m_table = new LadderTable;
-    auto* parts = new QSplitter(Qt::Vertical);
+    m_table->setMinimumHeight(kLeastTable);
+    auto* parts = new PagePartsSplitter(Qt::Vertical);
     // As tall as its rows: it scrolls, and never asks the window for more than the screen has.
     auto* scroll = new QScrollArea;
     scroll->setFrameShape(QFrame::NoFrame);
@@ -119,8 +134,9 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     parts->setStretchFactor(0, 3);
     parts->setStretchFactor(1, 2);
     parts->setChildrenCollapsible(false);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(space(3), space(2), space(3), space(3));
+    auto* inside = new QWidget;
+    auto* layout = new QVBoxLayout(inside);
+    layout->setContentsMargins(space(3), space(2), space(3), space(1));
     layout->setSpacing(space(1));
     layout->addWidget(m_form);
     layout->addWidget(m_answer);
@@ -130,7 +146,20 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     layout->addWidget(m_replay);
     layout->addWidget(m_earlier);
     layout->addWidget(parts, 1);
-    layout->addWidget(buildActions());
+    // A small window keeps its log: what comes and goes above the chart never asks it for more height. The buttons stay in sight.
+    auto* scrolled = new QScrollArea;
+    scrolled->setFrameShape(QFrame::NoFrame);
+    scrolled->setWidgetResizable(true);
+    scrolled->setFocusPolicy(Qt::NoFocus);
+    scrolled->setWidget(inside);
+    auto* actions = new QHBoxLayout;
+    actions->setContentsMargins(space(3), 0, space(3), space(3));
+    actions->addWidget(buildActions());
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->setSpacing(0);
+    outer->addWidget(scrolled, 1);
+    outer->addLayout(actions);
     setView(m_view);
 }
 
@@ -229,11 +258,15 @@ void LadderPage::showRows() {
     QString progress = m_view.doing;
     if (m_view.live) {
         const auto count = [&](const char* state) { return static_cast<qlonglong>(std::ranges::count(history.rows(), state, &StudyRow::state)); };
+        // For want of time, or of memory: nothing was measured of them that could speak against them.
+        const auto untried = static_cast<qlonglong>(std::ranges::count_if(
+            history.rows(), [](const StudyRow& row) { return row.role == study::kCandidate && row.state == study::kRejected && row.pairs == 0; }));
         const QString time = QString::fromStdString(format::duration(TimeNs::fromSeconds(std::max(0.0, m_view.elapsed))));
         if (m_view.stopping)
             progress = "stopping";
         else if (history.began() && search)
-            progress = QString("%1 · %2 racing, %3 rejected").arg(time).arg(count(study::kRunning)).arg(count(study::kRejected));
+            progress = QString("%1 · %2 racing, %3 rejected").arg(time).arg(count(study::kRunning)).arg(count(study::kRejected) - untried) +
+                       (untried > 0 ? QString(", %1 not raced").arg(untried) : QString());
         else if (history.began())
             progress = QString("%1 · %2 of %3 measured").arg(time).arg(history.measuredLegs()).arg(history.began()->legs);
     }

@@ -20,7 +20,8 @@ QString studyAnswer(const StudyHistory& history, bool over) {
         if (last->state == study::kWaiting || (over && last->state == study::kRunning))
             return settings + " won the race, and it was ended before that was measured anew: nothing is recommended";
         if (last->state == study::kRunning) return QString("%1 won the race and is measured anew: %2").arg(settings, times.isEmpty() ? "…" : times);
-        return QString("Recommended: %1, %2 as fast as the present settings").arg(settings, times);
+        return QString("Recommended%1: %2, %3 as fast as the present settings")
+            .arg(history.recommendedUnconfirmed() ? QString(", not confirmed") : QString(), settings, times);
     }
     const StudyRow* top = history.find(study::kTop);
     if (top != nullptr && std::isfinite(top->ratio))
@@ -37,6 +38,8 @@ QString studyBeside(const StudyHistory& history) {
     const StudyRow* last = history.recommended();
     if (last == nullptr) return {};
     QString words = QString::fromStdString(searchLossSentence(history));
+    // What is open about it comes first.
+    if (history.recommendedUnconfirmed()) return QString::fromStdString(whyWords(*last)) + " " + words;
     if (const Arithmetic arithmetic = arithmeticOf(*last); arithmetic != Arithmetic::Unknown)
         words += QString(" ") + (arithmetic == Arithmetic::Same ? kSameArithmetic : kOtherArithmetic);
     return words;

@@ -52,7 +52,7 @@ std::vector<Figure> figuresOf(const OverlaidRun& run, const RunsOverlay& overlay
         {"steps made", static_cast<double>(of.steps), words(format::count(of.steps))},
         {"median step", of.msMedian, orUnknown(of.msMedian, format::milliseconds(of.msMedian))},
         {"tokens/s", of.tokensPerSecond, orUnknown(of.tokensPerSecond, format::rate(of.tokensPerSecond, "tok/s"))},
-        {"last loss", of.lossLast, loss(of.lossLast)},
+        {"loss, last 20", of.lossLast, loss(of.lossLast)},
         {"validation", of.validationLoss, loss(of.validationLoss)},
         {"loss at equal tokens", atTokens, loss(atTokens)},
         {"loss at equal time", atTime, loss(atTime)},
@@ -63,7 +63,7 @@ std::vector<Figure> figuresOf(const OverlaidRun& run, const RunsOverlay& overlay
 
 QString helpOf(const QString& title, const RunsOverlay& overlay) {
     if (title == "median step") return "Median time of a step, without the first 3 and those that something else disturbed";
-    if (title == "last loss") return "Mean of the last 20 steps";
+    if (title == "loss, last 20") return "Mean of the loss of the last 20 steps; the page Sessions has that of the very last";
     if (const double tokens = overlay.common(XAxis::Tokens); title == "loss at equal tokens" && std::isfinite(tokens))
         return QString("Mean of the 20 steps up to %1 tokens, the most that every one of them that tells its tokens has trained")
             .arg(words(format::count(std::llround(tokens))));

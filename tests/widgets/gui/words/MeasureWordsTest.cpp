@@ -35,6 +35,15 @@ TEST(MeasureWords, TheStripSaysAtTheEndAtWhichClocksTheTwoTookTurns) {
     EXPECT_EQ(note(measuredAt(3000, 2000, "", false)).find("MHz"), std::string::npos) << "while it goes on there is more to come";
 }
 
+TEST(MeasureWords, TheStripSaysHowLongItHasMeasuredAndHowLongItMay) {
+    const Measured asked{"amp", std::string("off"), std::string("bf16"), "Mixed precision", false};
+    ExperimentHistory history;
+    history.add(ExperimentBegan{.configA = "{}", .configB = "{}", .budgetSeconds = 180});
+    EXPECT_TRUE(measuredStrip(asked, history, {}).note.endsWith("; at most 03:00 in all")) << measuredStrip(asked, history, {}).note.toStdString();
+    history.add(ExperimentJudged{.pair = 0, .outcome = "inconclusive", .ratio = 1.2, .pairs = 9, .seconds = 52});
+    EXPECT_TRUE(measuredStrip(asked, history, {}).note.endsWith("; 00:52 of at most 03:00")) << measuredStrip(asked, history, {}).note.toStdString();
+}
+
 // A faster value may break behind the pairs that found it, and a run that ends has no step more.
 TEST(MeasureWords, TheFasterValueIsSaidToBeUsedOnlyWhereTheRunHasGoneOnWithIt) {
     const Measured asked{"amp", std::string("off"), std::string("bf16"), "Mixed precision", false};
