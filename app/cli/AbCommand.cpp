@@ -1,6 +1,7 @@
 // `ab`: two configurations that take turns until it is known which one is faster, or the budget is spent. Main thread; Ctrl-C ends it and keeps what
 // is known.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <csignal>
 
@@ -18,6 +19,7 @@
 #include "core/analysis/SlownessBound.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
+#include "sessions/SessionStore.h"
 
 namespace stepscope::cli {
 namespace {
@@ -94,6 +96,10 @@ Status prepare(AbOptions& options, const Workbench& workbench) {
     if (!b) return b.error();
     request.a = std::move(*a);
     request.b = std::move(*b);
+    // Its sides differ in nothing that could name it.
+    if (const std::string name = fmt::format("{} beside itself", fmt::join(options.same, " "));
+        request.name.empty() && !options.same.empty() && checkSessionName(name))
+        request.name = name;
     return {};
 }
 
@@ -180,8 +186,8 @@ Result<ExitCode> ab(AbOptions& options) {
             if (auto before = predictionOf(database, sink.history().began()->question, sink.info()->startedUnixMs)) foretold = std::move(*before);
     }
     if (sink.history().began())
-        print(options.json ? abLine(sink.history(), sink.session(), earlier, foretold)
-                           : abText(sink.history(), sink.session(), earlier, repeatLine(options), foretold));
+        print(options.json ? abLine(sink.history(), sink.session(), earlier, foretold, options.same)
+                           : abText(sink.history(), sink.session(), earlier, repeatLine(options), foretold, options.same));
     if (sink.history().began() && sink.info())
         if (auto written = writeAbReports(options, *workbench, sink, earlier, foretold); !written) return written.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {

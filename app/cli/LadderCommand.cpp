@@ -140,13 +140,12 @@ Result<ExitCode> ladder(LadderOptions& options) {
         if (!forecast) return forecast.error();
     }
     const std::string cost = forecastWords(*forecast, options.request.budgetSeconds > 0);
-    const std::string ofPairs = forecast->pairSeconds > 0 ? fmt::format(", {:.1f} of them for pairs", forecast->pairSeconds / 60) : "";
     if (options.plan) {
-        print(ladderPlanText(forecast->rows) + cost + ofPairs + ".\n");
+        print(ladderPlanText(forecast->rows) + cost + ".\n");
         if (options.json) print(line(planJson(options.request, *forecast)));
         return ExitCode::Ok;
     }
-    if (told) printError(cost + ofPairs + ".");
+    if (told) printError(cost + ".");
     return runStudy(*workbench, [&](EventSink& sink) { return workbench->startLadder(options.request, sink); },
                     {.json = options.json,
                      .reports = options.reports,

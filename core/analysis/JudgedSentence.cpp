@@ -342,6 +342,12 @@ std::string equalTimeSentence(const ExperimentJudged& judged, const ArmNames& na
     return said;
 }
 
+std::string lossApart(double difference) {
+    constexpr double kNone = 5e-5;  // it would be written as 0.0000
+    if (std::abs(difference) < kNone) return "the same to four digits";
+    return fmt::format("that of B is {:.4f} {} on average", std::abs(difference), difference < 0 ? "lower" : "higher");
+}
+
 std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta) {
     constexpr double kAlike = 0.02;
     if (!(judged.ratio > 0) || !(speedRatio > 0) || !std::isfinite(judged.ratio) || !std::isfinite(speedRatio)) return "";

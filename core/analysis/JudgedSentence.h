@@ -62,6 +62,9 @@ std::string turnsSentence(const ExperimentJudged& judged, double delta, const Tu
 // What both sides learnt in equally long training, and whether what is faster per token shows there; empty where it was not asked.
 std::string equalTimeSentence(const ExperimentJudged& judged, const ArmNames& names = {});
 
+// Of the losses at equal tokens, B's less A's: "the same to four digits", "that of B is 0.0123 lower on average". difference: a number.
+std::string lossApart(double difference);
+
 // The verdict's ratio is the mean of the pairs, each of which counts alike; a table of both sides shows what all steps took together, in which the
 // machine's slow stretches weigh more. Where the two are not alike, a sentence that says so; else empty. speedRatio: B's tokens a second over A's.
 std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta);

@@ -82,11 +82,6 @@ void LadderCourse::plan() {
     m_budget = m_rules.budgetSeconds > 0 ? m_rules.budgetSeconds : std::max(kLeastByDefault, kSecondsALeg * static_cast<double>(m_legs));
 }
 
-double LadderCourse::pairSeconds() const {
-    const auto open = std::ranges::count_if(m_rows, [](const StudyRow& row) { return row.role == study::kPair && row.state != study::kSkipped; });
-    return m_legs == 0 ? 0 : m_budget * static_cast<double>(open) / static_cast<double>(m_legs);
-}
-
 LadderCourse::Expected LadderCourse::expected(const StepSeconds& stepSeconds) const {
     Expected all;
     // Of a set that was not timed: the slowest of the sets that it stands on.
@@ -117,7 +112,9 @@ LadderCourse::Expected LadderCourse::expected(const StepSeconds& stepSeconds) co
         all.slowest = std::max({all.slowest, ofA, ofB});
         const CourseRules rules{.budgetSeconds = std::max(given ? kLeastLegSeconds : kSecondsALeg, (m_budget - all.seconds) / left),
                                 .mostSeconds = given ? 0 : kLongestLegByDefault};
-        all.seconds += expectedSeconds(rules, ofA, ofB);
+        const double seconds = expectedSeconds(rules, ofA, ofB);
+        all.seconds += seconds;
+        if (m_rows[i].role == study::kPair) all.pairs += seconds;
         --left;
     }
     return all;

@@ -44,12 +44,12 @@ public:
     const std::vector<StudyRow>& rows() const { return m_rows; }  // by their number, from 0
     std::int64_t legs() const { return m_legs; }                  // that are meant to be measured, those restored included
     double budgetSeconds() const { return m_budget; }
-    double pairSeconds() const;  // of the budget, that pairs take
 
     // Seconds of a step with a set of rungs; not a number: not known.
     using StepSeconds = std::function<double(const RungSet&)>;
     struct Expected {
-        double seconds = 0;        // of all that is still to be measured
+        double seconds = 0;        // of all that is still to be measured,
+        double pairs = 0;          //   and of them those of pairs that have the time
         double slowest = 0;        // seconds: the slowest step that this rests on; 0: none is known
         std::int64_t waiting = 0;  // measurements that slow rungs leave no time for
     };

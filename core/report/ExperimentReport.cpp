@@ -181,10 +181,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     addMemory(document, history.memoryAtPeak(Arm::A), history.memoryAtPeak(Arm::B));
     if (const double loss = history.lossDifference(); std::isfinite(loss)) {
         const std::string asked = judged.equalTime.seconds > 0 ? "" : " Loss at equal time was not asked.";
-        const std::string apart = std::abs(loss) < 5e-5
-                                      ? "the same to four digits"
-                                      : fmt::format("that of B is {:.4f} {} on average", std::abs(loss), loss < 0 ? "lower" : "higher");
-        document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start.{}", apart, asked)});
+        document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start.{}", lossApart(loss), asked)});
     } else if (const std::string unknown = history.whyNoLoss(); !unknown.empty()) {
         document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: unknown ({}).", unknown)});
     }

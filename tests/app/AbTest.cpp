@@ -100,6 +100,10 @@ TEST_F(Ab, IsKeptAsASessionOfItsOwnKindAndShownAgain) {
     const Json again = answer({"--aa", "--budget", "5", "--seed", "9"});
     ASSERT_EQ(again["earlier"].size(), 1u);
     EXPECT_EQ(again["earlier"][0]["experiment"], said["experiment"]);
+    const Json given = answer({"--aa", "fusion=step", "--budget", "5", "--no-why"});
+    for (const char* side : {"a", "b"}) EXPECT_EQ(given[side]["settings"], Json({{"fusion", "step"}})) << "nothing else says what ran";
+    EXPECT_EQ(session(given["experiment"])["name"], "fusion=step beside itself");
+    EXPECT_TRUE(given["earlier"].empty()) << "another question";
 }
 
 TEST_F(Ab, IsWrittenAsAReportAtItsEndAndFromWhatIsStored) {

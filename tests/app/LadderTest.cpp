@@ -122,6 +122,19 @@ TEST_F(LadderCli, APlanForScriptsEndsWithOneLineOfJson) {
     EXPECT_FALSE(std::filesystem::exists(database())) << "a plan measures nothing";
 }
 
+TEST_F(LadderCli, APlanSaysWhatPairsTakeBeforeAnythingIsMeasured) {
+    const std::string file = write("three.yaml", "bottom: {set: amp=off fusion=off}\nrungs: [zero-grad=zero, fusion=kernels, amp=bf16]\n");
+    const Finished plan = cli(words({file, "--plan", "--pairs", "--json"}));
+    ASSERT_EQ(plan.exitCode, 0) << plan.err;
+    EXPECT_THAT(plan.out, testing::ContainsRegex("9 measurements, about [0-9.]+ minutes, [0-9.]+ of them for pairs, more where"));
+    const Json said = lastLine(plan)["plan"];
+    EXPECT_GT(said["seconds_of_pairs"], 60);
+    EXPECT_LT(said["seconds_of_pairs"], said["seconds"]);
+    const Finished without = cli(words({file, "--plan", "--json"}));
+    EXPECT_THAT(without.out, testing::Not(testing::HasSubstr("of them for pairs")));
+    EXPECT_EQ(lastLine(without)["plan"]["seconds_of_pairs"], 0);
+}
+
 TEST_F(LadderCli, ARungOfOtherDataIsNotCalledOneThatDoesNothing) {
     const Finished plan = cli(words({write("data.yaml", "- data=kjv\n"), "--plan"}));
     ASSERT_EQ(plan.exitCode, 0) << plan.err;

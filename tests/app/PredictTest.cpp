@@ -93,6 +93,7 @@ TEST_F(Foretelling, ValuesThatThisMachineMakesTheSameOfAreToldOnce) {
         EXPECT_TRUE(named.contains(one["same_as"].get<std::string>())) << one;
     }
     EXPECT_GT(same, 0) << said["values"];
+    EXPECT_EQ(of(said, "checkpointing", "every-12th")["same_as"], "checkpointing=every-block") << "this model has one block";
     const Finished text = cli(words("predict", {"--no-record"}));
     EXPECT_THAT(text.out, testing::HasSubstr("The same here, so not told twice: "));
 }

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
+#include "core/events/Event.h"
+#include "core/events/Study.h"
+#include "sessions/EventFields.h"
 #include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
@@ -87,6 +91,39 @@ TEST_F(SessionEdits, PurgingRemovesWhatWasCaptured) {
     ASSERT_TRUE(deleteSession(path, (*recorder)->session()));
     ASSERT_TRUE(purgeDeletedSessions(path));
     EXPECT_EQ(rows(), 0);
+}
+
+TEST_F(SessionEdits, AnExperimentOrALadderIsRenamedDeletedAndPurgedAsARunIs) {
+    for (const SessionKind kind : {SessionKind::Experiment, SessionKind::Ladder, SessionKind::Tune}) {
+        SessionInfo info = sampleInfo();
+        info.kind = kind;
+        auto recorder = Recorder::open({.path = path}, info);
+        ASSERT_TRUE(recorder) << recorder.error().sentence;
+        const auto session = (*recorder)->session();
+        (*recorder)->publish(ExperimentBegan{.at = {1}, .configA = "{}", .configB = "{}", .question = "q"});
+        (*recorder)->publish(BlockDone{.at = {2}, .pair = 0});
+        (*recorder)->publish(ExperimentJudged{.at = {3}, .over = true, .outcome = "faster"});
+        (*recorder)->publish(StudyBegan{.at = {4}, .kind = "ladder", .config = "{}", .question = "q"});
+        (*recorder)->publish(StudyRow{.at = {5}, .row = 1});
+        ASSERT_TRUE((*recorder)->finish());
+        ASSERT_TRUE(renameSession(path, session, "does it help?"));
+        EXPECT_EQ(SessionReader::open(path).value()->info(session).value().name, "does it help?");
+        const auto rows = [&] {
+            SQLite::Database database(path);
+            int all = 0;
+            for (const char* table : {Table<ExperimentBegan>::name, Table<BlockDone>::name, Table<ExperimentJudged>::name, Table<StudyBegan>::name,
+                                      Table<StudyRow>::name})
+                all += database.execAndGet(std::string("SELECT count(*) FROM ") + table).getInt();
+            return all;
+        };
+        EXPECT_EQ(rows(), 5);
+        ASSERT_TRUE(deleteSession(path, session));
+        EXPECT_EQ(rows(), 5) << "until it is purged it can be had back";
+        ASSERT_TRUE(restoreSession(path, session));
+        ASSERT_TRUE(deleteSession(path, session));
+        ASSERT_TRUE(purgeDeletedSessions(path));
+        EXPECT_EQ(rows(), 0);
+    }
 }
 
 TEST(SessionName, IsALineOfUtf8ThatATerminalShowsAsItIsWritten) {

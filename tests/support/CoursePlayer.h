@@ -3,7 +3,9 @@
 // bench course_simulation.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/experiment/Course.h"
@@ -109,6 +111,27 @@ inline Course playBlocks(const std::vector<RecordedBlock>& blocks, const PlayOpt
         course.done(times);
     }
     return course;
+}
+
+// Which arm is made after which, of so many instances of both, by the coins of a seed.
+inline std::vector<Arm> buildOrder(std::uint64_t seed, std::size_t instances) {
+    Course course({.seed = seed, .budgetSeconds = 1e9, .delta = 1e-9});
+    std::vector<Arm> made;
+    for (double block = 1; made.size() < 2 * instances; ++block) {
+        const auto order = course.next();
+        if (!order) break;
+        if (order->rebuild) {
+            made.push_back(order->builtFirst);
+            made.push_back(order->builtFirst == Arm::A ? Arm::B : Arm::A);
+        }
+        BlockTimes times;
+        times.steps.assign(static_cast<std::size_t>(order->steps), 0.01 * (1 + 0.3 * std::sin(12.9898 * block * block)));
+        times.tokens = 100 * order->steps;
+        for (const double step : times.steps) times.seconds += step;
+        times.elapsed = block;
+        course.done(times);
+    }
+    return made;
 }
 
 }  // namespace stepscope

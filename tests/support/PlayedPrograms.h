@@ -1,11 +1,12 @@
 // Programs that a test interferes with, by the value of `fusion` that they were built for: steps that break, dawdle or are left out, validations that
-// take memory, Programs that hold some. Between a real ProgramFactory and whoever asks it.
+// take memory, Programs that hold some. Between a real ProgramFactory and whoever asks it; it remembers what it was asked for.
 #pragma once
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/program/ProgramFactory.h"
 
@@ -55,12 +56,15 @@ public:
     Result<RunPlan> plan(const RunConfig& config, std::int64_t vocabulary) const override { return m_real.plan(config, vocabulary); }
     StateForm formOf(const RunPlan& plan, const TrainState& state) const override { return m_real.formOf(plan, state); }
     std::unique_ptr<StepProgram> build(const RunPlan& plan) const override {
-        return std::make_unique<PlayedProgram>(m_real.build(plan), std::get<std::string>(plan.config.switches.at("fusion")), m_by);
+        m_built.push_back(std::get<std::string>(plan.config.switches.at("fusion")));
+        return std::make_unique<PlayedProgram>(m_real.build(plan), m_built.back(), m_by);
     }
+    const std::vector<std::string>& built() const { return m_built; }  // the values, in their order
 
 private:
     const ProgramFactory& m_real;
     const Interference& m_by;
+    mutable std::vector<std::string> m_built;
 };
 
 // The real step, of which every second one says that fp16 left its update out.

@@ -1,6 +1,7 @@
 #include "app/cli/ab/AbReport.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,8 +84,13 @@ Json experimentJson(const ExperimentHistory& history) {
 }
 
 std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier,
-                   const std::optional<StoredPrediction>& foretold) {
+                   const std::optional<StoredPrediction>& foretold, const std::vector<std::string>& same) {
     Json all = json::answerOf(history);
+    for (const std::string& setting : same) {
+        const auto equals = setting.find('=');
+        if (equals == std::string::npos) continue;
+        for (const char* side : {"a", "b"}) all[side]["settings"][setting.substr(0, equals)] = setting.substr(equals + 1);
+    }
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
     Json before = Json::array();
     for (const auto& one : earlier)
@@ -108,7 +114,7 @@ std::string notComparableLine(const std::string& why, const ExperimentBegan& ask
 }
 
 std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat,
-                   const std::optional<StoredPrediction>& foretold) {
+                   const std::optional<StoredPrediction>& foretold, const std::vector<std::string>& same) {
     using enum Table::Align;
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
@@ -129,7 +135,8 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
                  {"FAULTS A STEP", Right},
                  {"OPERATIONS", Right},
                  {"ENERGY A TOKEN", Right}});
-    table.add(row("A", printable(began.same ? "as given" : ofA), history.facts(Arm::A)));
+    if (began.same) ofA = same.empty() ? std::string("as given") : fmt::format("{}", fmt::join(same, " "));
+    table.add(row("A", printable(ofA), history.facts(Arm::A)));
     table.add(row("B", printable(began.same ? "the same" : ofB), history.facts(Arm::B)));
     std::string text = table.text() + "\n" + printable(verdictSentence(judged, began.delta, armNames(sideA, sideB))) + "\n";
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
@@ -146,8 +153,8 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
                         floorAdvice(judged.floor, judged.ratio, judged.outcome));
     text += whyText(history.why());
     if (const double loss = history.lossDifference(); std::isfinite(loss))
-        text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start{}.\n", std::abs(loss),
-                            loss < 0 ? "lower" : "higher", judged.equalTime.seconds > 0 ? "" : "; --loss-after compares it at equal time");
+        text += fmt::format("Loss at equal tokens: {}, soon after the start{}.\n", lossApart(loss),
+                            judged.equalTime.seconds > 0 ? "" : "; --loss-after compares it at equal time");
     else if (const std::string unknown = history.whyNoLoss(); !unknown.empty())
         text += fmt::format("Loss at equal tokens: unknown ({}).\n", unknown);
     if (!began.comparison.empty()) text += printable(began.comparison) + "\n";

@@ -173,7 +173,6 @@ void LadderWiring::look() {
                     if (row.role == study::kRung && row.state == study::kSkipped && ++left == 1)
                         first = QString("%1: %2").arg(asText(row.name), asText(row.why));
                 said = asText(forecastWords(*forecast, question.minutes > 0)) + ".";
-                if (forecast->pairSeconds > 0) said += QString(" Pairs take %1 of them.").arg(forecast->pairSeconds / 60, 0, 'f', 1);
                 if (left > 0) said += QString(" Not measured here: %1%2").arg(first, left > 1 ? QString(" And %1 more.").arg(left - 1) : QString());
                 if (const auto bottom = ladderBottom(*workbench, request))
                     said += askedBefore(earlierRows(database, ladderQuestion(request, *bottom, workbench->machine()), 0));

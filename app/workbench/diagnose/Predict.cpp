@@ -29,6 +29,8 @@ std::vector<Value> othersOf(const SwitchInfo& entry, const Value& now) {
 
 // What is run, without what was written down of it.
 RunPlan bareOf(RunPlan plan) {
+    // Of fewer blocks than that it is the first one alone that runs again, whatever the number.
+    plan.recompute.everyKthBlock = std::min(plan.recompute.everyKthBlock, plan.config.layers);
     plan.config = {};
     plan.notes.clear();
     return plan;

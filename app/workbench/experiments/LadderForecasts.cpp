@@ -40,8 +40,8 @@ LadderForecast forecastOf(const LadderCourse& course, const LadderEngine& engine
         .legs = course.legs(),
         .open = std::ranges::count_if(course.rows(), [](const StudyRow& row) { return row.role != study::kBottom && row.state == study::kWaiting; }),
         .budgetSeconds = course.budgetSeconds(),
-        .pairSeconds = course.pairSeconds(),
         .seconds = expected.seconds,
+        .pairSeconds = expected.pairs,
         .slowestStep = expected.slowest,
         .waiting = expected.waiting};
 }
@@ -69,6 +69,7 @@ std::string forecastWords(const LadderForecast& forecast, bool budget) {
     const std::int64_t now = forecast.open - forecast.waiting;
     std::string words =
         fmt::format("{} measurement{}, about {:.1f} minutes", now, now == 1 ? "" : "s", (timed ? forecast.seconds : forecast.budgetSeconds) / 60);
+    if (forecast.pairSeconds > 0) words += fmt::format(", {:.1f} of them for pairs", forecast.pairSeconds / 60);
     // What is measured already, or waits, takes nothing of it.
     const double each = forecast.budgetSeconds / static_cast<double>(std::max<std::int64_t>(now, 1));
     if (budget && each < kSecondsALeg)

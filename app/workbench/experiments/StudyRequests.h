@@ -55,8 +55,9 @@ struct LadderForecast {
     std::vector<StudyRow> rows;
     std::int64_t legs = 0;  // that are meant; of them still to be measured, where an earlier session is gone on with:
     std::int64_t open = 0;
-    double budgetSeconds = 0, pairSeconds = 0;
+    double budgetSeconds = 0;
     double seconds = 0;        // that it is expected to take where its steps were timed here: more than the budget where they are slow
+    double pairSeconds = 0;    // of it, pairs of rungs
     double slowestStep = 0;    // seconds, of those that were timed; 0: none was, and the budget is all that is known
     std::int64_t waiting = 0;  // measurements that slow rungs leave no time for, unless a larger budget is given
 };

@@ -269,6 +269,16 @@ TEST(AForecastOfALadder, SaysWhereItsBudgetLeavesEachMeasurementLittleTime) {
     EXPECT_THAT(forecastWords(forecast, false), ::testing::Not(::testing::HasSubstr("for each"))) << "nobody gave a budget";
 }
 
+TEST(AForecastOfALadder, SaysHowManyOfItsMinutesPairsTake) {
+    LadderForecast forecast{.legs = 14, .open = 14, .budgetSeconds = 350, .seconds = 350, .pairSeconds = 150};
+    EXPECT_EQ(forecastWords(forecast, false),
+              "14 measurements, about 5.8 minutes, 2.5 of them for pairs, more where steps are slow: none of it was timed here yet");
+    forecast.slowestStep = 0.1;
+    EXPECT_THAT(forecastWords(forecast, false), ::testing::StartsWith("14 measurements, about 5.8 minutes, 2.5 of them for pairs: the slowest step"));
+    forecast.pairSeconds = 0;
+    EXPECT_THAT(forecastWords(forecast, false), ::testing::Not(::testing::HasSubstr("pairs"))) << "they were not asked for, or wait";
+}
+
 TEST(AReportForScripts, OfASearchsWinnerHasTheIntervalOfTheFreshExperimentAlone) {
     StudyHistory study;
     study.add(StudyBegan{.kind = "tune"});

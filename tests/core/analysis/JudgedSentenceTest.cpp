@@ -119,6 +119,12 @@ TEST(FloorAdvice, DoesNotCallWhatIsClaimedUnbelievable) {
     EXPECT_EQ(floorAdvice(kUnknown, 1.05, "faster"), "");
 }
 
+TEST(LossApart, OfADifferenceThatRoundsToNothingIsNone) {
+    for (const double none : {0.0, -0.0, 4.9e-5, -4.9e-5}) EXPECT_EQ(lossApart(none), "the same to four digits") << none;
+    EXPECT_EQ(lossApart(5.1e-5), "that of B is 0.0001 higher on average");
+    EXPECT_EQ(lossApart(-0.0123), "that of B is 0.0123 lower on average");
+}
+
 TEST(MeansSentence, IsSaidOnlyWhereTheTableAndTheVerdictAreNotAlike) {
     const ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
     EXPECT_EQ(meansSentence(one, 1.1, 0.01), "");

@@ -421,6 +421,9 @@ TEST(Waterfall, ComparesAStageThatDoesSeveralPartsAtOnceWithThosePartsTogether) 
     EXPECT_EQ((PlaceDifference{.a = 2, .b = 3, .callsA = 12, .callsB = 12}).calls(), "12");
     EXPECT_EQ((PlaceDifference{.a = 2, .b = 3}).share(), "+50\u202f%");
     EXPECT_EQ((PlaceDifference{.a = 0, .b = 3}).share(), "new");
+    EXPECT_EQ((PlaceDifference{.a = 0, .b = 3, .callsA = 0, .callsB = 12}).change(), "new");
+    EXPECT_EQ((PlaceDifference{.a = 3, .b = 0, .callsA = 12, .callsB = 0}).calls(), "gone");
+    EXPECT_EQ((PlaceDifference{.a = 3, .b = 2, .callsA = 12, .callsB = 0}).change(), "") << "it waits there now, so it is not gone";
     EXPECT_NEAR(backward.a, 6, 1e-9);
     EXPECT_NEAR(backward.b, 3, 1e-9);
     EXPECT_EQ(forward.namesB, std::vector<std::string>{"norm + QKV"});

@@ -149,8 +149,13 @@ TEST(LadderCourse, ARungThatIsRefusedLateIsLeftOutOfWhatIsBuiltOnIt) {
 TEST(LadderCourse, PairsAreMeasuredOnRequestAndTheirCostIsKnownBefore) {
     LadderCourse course(threeRungs(), {.pairs = true}, everythingGoes);
     EXPECT_EQ(course.legs(), 9);
-    EXPECT_DOUBLE_EQ(course.pairSeconds(), kLeastByDefault / 3);
-    EXPECT_EQ(LadderCourse(threeRungs(), {}, everythingGoes).pairSeconds(), 0);
+    const auto unknown = [](const RungSet&) { return kUnknown; };
+    EXPECT_NEAR(course.expected(unknown).pairs, kLeastByDefault / 3, 1e-6);
+    EXPECT_NEAR(course.expected(unknown).seconds, kLeastByDefault, 1e-6);
+    EXPECT_EQ(LadderCourse(threeRungs(), {}, everythingGoes).expected(unknown).pairs, 0);
+    const auto slow = course.expected([](const RungSet&) { return 2.0; });
+    EXPECT_EQ(slow.waiting, 5) << "what comes after the rungs has no time,";
+    EXPECT_EQ(slow.pairs, 0) << "so it takes none";
     const auto legs = playAll(course);
     EXPECT_EQ(legs[6].a, RungSet{2});
     const StudyRow& row = course.rows()[static_cast<std::size_t>(legs[6].row)];
@@ -158,6 +163,7 @@ TEST(LadderCourse, PairsAreMeasuredOnRequestAndTheirCostIsKnownBefore) {
     EXPECT_DOUBLE_EQ(row.total, 0.5) << "2 together, 2 x 2 apart";
     EXPECT_LT(row.totalLow, row.total);
     EXPECT_TRUE(std::isfinite(course.rows().back().total)) << "the last rung's own is in its rung";
+    EXPECT_EQ(course.expected(unknown).pairs, 0) << "what is measured takes nothing any more";
 }
 
 TEST(LadderCourse, WhatTheTopLacksAnywayIsNotMeasuredAsIfItHadBeenThere) {
@@ -328,7 +334,7 @@ TEST(LadderCourse, OneThatIsStoppedKeepsItsFiguresAndIsMeasuredAgainLater) {
 TEST(LadderCourse, OfWhichNothingCanBeMeasuredEndsAtOnce) {
     LadderCourse course(threeRungs(), {.pairs = true}, [](const RungSet&, const RungSet&) { return "not here."; });
     EXPECT_EQ(course.legs(), 0);
-    EXPECT_EQ(course.pairSeconds(), 0);
+    EXPECT_EQ(course.expected([](const RungSet&) { return 0.1; }).pairs, 0);
     EXPECT_FALSE(course.next(0).has_value());
     EXPECT_EQ(course.rows().size(), 4u);
 }

@@ -20,6 +20,7 @@
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "core/train/Comparison.h"
+#include "tests/support/CoursePlayer.h"
 #include "tests/support/PlayedPrograms.h"
 #include "tests/support/Sanitized.h"
 
@@ -198,6 +199,23 @@ struct CountingFactory final : ProgramFactory {
     const ProgramFactory& of;
     mutable int built = 0;
 };
+
+TEST_F(ComparisonTest, MakesThatSideFirstWhichTheCoinNames) {
+    const testing::Interference none;
+    const testing::PlayedFactory factory(registry, none);
+    setup.factory = &factory;
+    setup.rules.rebuildShare = 0.99;  // making both anew is all but free: every other pair
+    sides({{"fusion", std::string("off")}}, {{"fusion", std::string("kernels")}});
+    EXPECT_EQ(run().state, RunState::Finished);
+    std::vector<std::string> named;
+    for (const Arm arm : buildOrder(setup.rules.seed, factory.built().size() / 2)) named.push_back(arm == Arm::A ? "off" : "kernels");
+    EXPECT_EQ(factory.built(), named);
+    ASSERT_GE(named.size(), 6u);
+    int turned = 0;
+    for (std::size_t i = 0; i < named.size(); i += 2) turned += named[i] == "kernels";
+    EXPECT_GT(turned, 0);
+    EXPECT_LT(turned, static_cast<int>(named.size() / 2));
+}
 
 TEST_F(ComparisonTest, NumbersCapturedStepsApartWhereBothArmsAreMadeAnewBetweenThem) {
     const CountingFactory counting(registry);

@@ -17,6 +17,8 @@
 #include "core/events/Event.h"
 #include "core/state/Checkpoint.h"
 #include "core/train/InRunExperiment.h"
+#include "tests/support/CoursePlayer.h"
+#include "tests/support/PlayedPrograms.h"
 #include "tests/support/Sanitized.h"
 
 namespace stepscope {
@@ -165,6 +167,22 @@ TEST_F(InRun, EndsOnTheValueThatWasFoundFasterAndSaysSo) {
     if (!underSanitizer()) {
         EXPECT_EQ(judged.outcome, "faster") << judged.why;
     }
+}
+
+TEST_F(InRun, MakesThatValueFirstWhichTheCoinNames) {
+    const testing::Interference none;
+    const testing::PlayedFactory factory(registry, none);
+    testing::TinyTrainer trainer(config());
+    trainer.setup.factory = &factory;
+    runMeasuring(trainer, {.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 8});
+    const auto blocks = trainer.sink.all<BlockDone>();
+    ASSERT_FALSE(blocks.empty());
+    const auto made = static_cast<std::size_t>(blocks.back().rebuild) + 1;
+    std::vector<std::string> named{"off"};  // what the run began with
+    for (const Arm arm : buildOrder(trainer.sink.all<ExperimentBegan>().front().seed, made)) named.push_back(arm == Arm::A ? "off" : "kernels");
+    ASSERT_GE(factory.built().size(), named.size());
+    EXPECT_GT(made, 2u);
+    EXPECT_EQ(std::vector<std::string>(factory.built().begin(), factory.built().begin() + static_cast<std::ptrdiff_t>(named.size())), named);
 }
 
 // However fast the machine is: the run goes on until a block is made, and twenty steps beyond the answer.
