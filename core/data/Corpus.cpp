@@ -40,14 +40,16 @@ Result<Corpus> split(Corpus corpus, const CorpusRequest& request) {
     return corpus;
 }
 
-// Of a long text `char` counts the characters for a while.
-Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const CorpusRequest& request, std::string_view text, const Progress& progress,
-                                                       const std::atomic<bool>& cancelled) {
+// Of a long text `char` counts the characters for a while. passed: told what was read of it.
+Result<std::shared_ptr<const Tokenizer>> makeTokenizer(
+    const CorpusRequest& request, std::string_view text, const Progress& progress, const std::atomic<bool>& cancelled,
+    const std::function<void(std::string_view)>& passed = [](std::string_view) {}) {
     const std::string& name = request.tokenizer;
     if (request.with != nullptr) return request.with;
     if (name == "byte") return byteTokenizer();
     if (name == "char") {
         auto made = charTokenizer(text, [&](std::size_t at) {
+            passed(text.substr(0, at));
             progress(fmt::format("Counting the characters of {}", request.data), static_cast<double>(at) / static_cast<double>(text.size()));
             return !cancelled;
         });
@@ -129,7 +131,8 @@ constexpr BuiltInText kBuiltInTexts[] = {
 };
 
 // shakespeare, kjv, generated, or the user's. Falling back from what was asked for is said in title and note.
-Result<SourceText> sourceText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+// bytes: about how many it has; 0 = nobody knows.
+Result<SourceText> sourceText(const CorpusRequest& request, std::uint64_t bytes, const Progress& progress, const std::atomic<bool>& cancelled) {
     std::string missing;
     for (const BuiltInText& builtIn : kBuiltInTexts) {
         if (missing.empty() && request.data != builtIn.id) continue;
@@ -142,11 +145,12 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
     }
     if (missing.empty() && request.data != "generated") {
         progress(fmt::format("Reading {}", request.data), 0.0);
-        // A file of a folder is looked at before it is put where the rest is: what was said stays true.
+        // What is unpacked of a folder is looked at before it is put where the rest is: what was said stays true.
         std::size_t most = 0;
-        const auto grew = [&](std::size_t bytes) {
-            most = std::max(most, bytes);
-            progress(fmt::format("Reading {}: {} of text so far", request.data, format::bytes({static_cast<std::int64_t>(most)})), 0.0);
+        const auto grew = [&](std::size_t read) {
+            most = std::max(most, read);
+            const double share = bytes == 0 ? 0 : std::min(1.0, static_cast<double>(most) / static_cast<double>(bytes));
+            progress(fmt::format("Reading {}: {} of text so far", request.data, format::bytes({static_cast<std::int64_t>(most)})), share);
         };
         return readText(request.data, cancelled, request.freeMemory(), request.separator == "endoftext" ? Separator::EndOfText : Separator::BlankLine,
                         cacheFolderOf(request), grew);
@@ -209,32 +213,39 @@ Result<Corpus> ofTokens(const CorpusRequest& request, const SourceText& source, 
     return corpus;
 }
 
-// The tokenizer of a text that is to be put together, where its tokens may be found without it: nothing of what is mapped as it is, and where the
-// text is needed; the characters of `char` are counted in it.
-std::shared_ptr<const Tokenizer> tokenizerBeforehand(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
-    const bool counted = request.with == nullptr && request.tokenizer == "char";
-    if (counted || request.keepText || isPlainTextFile(request.data) || cacheFolderOf(request).empty()) return nullptr;
-    auto made = makeTokenizer(request, {}, progress, cancelled);
-    return made ? std::move(*made) : nullptr;
+// Whether the tokens of a text may be found without it: nothing of what is mapped as it is, and where the text is needed.
+bool mayBeKnown(const CorpusRequest& request) {
+    return !request.keepText && !isPlainTextFile(request.data) && !cacheFolderOf(request).empty();
 }
 
+// The characters of `char` are counted in the text, so its tokenizer is not known before.
+bool isCounted(const CorpusRequest& request) {
+    return request.with == nullptr && request.tokenizer == "char";
+}
+
+// What decides the tokens beside the bytes of those files: how they are put together, and by what read. tokenizer: null where it is counted.
 std::optional<FilesSeen> filesToKnow(const CorpusRequest& request, const Tokenizer* tokenizer, const std::atomic<bool>& cancelled) {
-    if (tokenizer == nullptr) return std::nullopt;
-    return filesSeen(request.data, request.separator + " " + hashOf(tokenizer->toJson()).hex(), [&cancelled] { return !cancelled; });
+    if (!mayBeKnown(request) || (tokenizer == nullptr && !isCounted(request))) return std::nullopt;
+    const std::string readBy = tokenizer == nullptr ? "the characters counted" : hashOf(tokenizer->toJson()).hex();
+    return filesSeen(request.data, request.separator + " " + readBy, [&cancelled] { return !cancelled; });
 }
 
-// By the files of its text, without putting that together; nothing where its tokens are not found so.
+// By the files of its text, without putting that together; nothing where its tokens are not found so. tokenizer: null where it is counted.
 std::optional<Result<Corpus>> knownCorpus(const CorpusRequest& request, const FilesSeen& files, std::int64_t sinceNs,
                                           const std::shared_ptr<const Tokenizer>& tokenizer, const Progress& progress,
                                           const std::atomic<bool>& cancelled) {
     const std::string folder = cacheFolderOf(request);
     const auto known = rememberedText(folder, files.hash, sinceNs);
     if (!known) return std::nullopt;
+    auto by = tokenizer;
+    if (by == nullptr)
+        if (auto counted = tokenizerFromJson(known->tokenizer); counted && (*counted)->name() == request.tokenizer) by = std::move(*counted);
+    if (by == nullptr) return std::nullopt;
     const SourceText source{.name = request.data, .title = known->title, .note = known->note};
-    auto tokens = cachedTokensOf(known->text, source.name, *tokenizer, folder, progress, cancelled);
+    auto tokens = cachedTokensOf(known->text, source.name, *by, folder, progress, cancelled);
     if (!tokens && tokens.error().code == ErrorCode::Cancelled) return cancelledError();
     if (!tokens) return std::nullopt;
-    auto corpus = ofTokens(request, source, tokenizer, std::move(*tokens), cancelled);
+    auto corpus = ofTokens(request, source, std::move(by), std::move(*tokens), cancelled);
     if (corpus) corpus->whyNoText = letGoWords(source.name);
     return corpus;
 }
@@ -250,10 +261,19 @@ MakerTurn turnOfFiles(const CorpusRequest& request, const FilesSeen& files, cons
     return takeTurn(path, cancelled, waits, request.patience);
 }
 
+// How far the reading of a text is can be told where it is about as long as its files.
+std::uint64_t bytesToRead(const CorpusRequest& request, const std::optional<FilesSeen>& files) {
+    if (files) return files->packed ? 0 : files->bytes;
+    std::error_code ignored;
+    return isPlainTextFile(request.data) ? std::filesystem::file_size(request.data, ignored) : 0;
+}
+
 Result<Corpus> openText(const CorpusRequest& request, const Progress& tell, const std::atomic<bool>& cancelled) {
     const std::int64_t sinceNs = request.sinceNs > 0 ? request.sinceNs : nowForFilesNs();
     const std::string folder = cacheFolderOf(request);
-    const auto beforehand = tokenizerBeforehand(request, tell, cancelled);
+    std::shared_ptr<const Tokenizer> beforehand;
+    if (mayBeKnown(request) && !isCounted(request))
+        if (auto made = makeTokenizer(request, {}, tell, cancelled)) beforehand = std::move(*made);
     const auto files = filesToKnow(request, beforehand.get(), cancelled);
     if (files)
         if (auto known = knownCorpus(request, *files, sinceNs, beforehand, tell, cancelled)) return *std::move(known);
@@ -268,7 +288,7 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& tell, cons
         turn.lock.say(what, share);
         tell(what, share);
     };
-    auto read = sourceText(request, progress, cancelled);
+    auto read = sourceText(request, bytesToRead(request, files), progress, cancelled);
     if (!read) return read.error();
     const auto source = std::make_shared<const SourceText>(std::move(*read));
     const std::string_view text = source->text();
@@ -280,14 +300,16 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& tell, cons
             fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.{}",
                         source->name, text.size(), request.context, request.context + 1, passedOver.empty() ? "" : " " + passedOver + "."));
     }
-    auto tokenizer = beforehand != nullptr ? beforehand : makeTokenizer(request, text, progress, cancelled);
+    const auto passed = [&source](std::string_view piece) { source->file.letGo(piece); };
+    auto tokenizer = beforehand != nullptr ? beforehand : makeTokenizer(request, text, progress, cancelled, passed);
     if (!tokenizer) return tokenizer.error();
-    auto tokens = cachedTokens(text, source->name, **tokenizer, folder, progress, cancelled, request.freeMemory);
+    auto tokens = cachedTokens(text, source->name, **tokenizer, folder, progress, cancelled, request.freeMemory, {.file = &source->file});
     if (!tokens) return tokens.error();
     if (files && tokens->note.empty() && isLetGo(*source, request))
-        if (const auto after = filesToKnow(request, tokenizer->get(), cancelled); after && after->hash == files->hash)
+        if (const auto after = filesToKnow(request, beforehand.get(), cancelled); after && after->hash == files->hash)
             rememberText(tokenCachePath(folder, tokens->text, **tokenizer),
-                         {files->hash, tokens->text, source->title, source->note, isSettled(*files, request.settledNs) ? 0 : nowForFilesNs()});
+                         {files->hash, tokens->text, source->title, source->note, isSettled(*files, request.settledNs) ? 0 : nowForFilesNs(),
+                          beforehand == nullptr ? (*tokenizer)->toJson() : std::string()});
     auto corpus = ofTokens(request, *source, std::move(*tokenizer), std::move(*tokens), cancelled);
     if (!corpus) return corpus;
     if (auto kept = keepText(source, request, *corpus, cancelled); !kept) return kept.error();

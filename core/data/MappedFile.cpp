@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -71,6 +72,15 @@ MappedFile::~MappedFile() {
     cut_short_files::forget(m_watch);
     if (m_address != nullptr) ::munmap(m_address, m_size);
     if (m_lock >= 0) ::close(m_lock);
+}
+
+void MappedFile::letGo(std::string_view read) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(m_address), from = reinterpret_cast<std::uintptr_t>(read.data());
+    if (m_address == nullptr || from < begin || from + read.size() > begin + m_size) return;
+    // Whole pages only: the rest of the last one is still to be read.
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t first = from & ~(page - 1), end = (from + read.size()) & ~(page - 1);
+    if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 
 bool MappedFile::cutShort() const {

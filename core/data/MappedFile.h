@@ -28,6 +28,8 @@ public:
     std::string_view bytes() const { return {static_cast<const char*>(m_address), m_size}; }
     // Whether bytes were read that the file no longer has. Ask after reading, not before.
     bool cutShort() const;
+    // Of `read`, a part of bytes() that is not needed soon: its pages stay with the kernel, and no longer count as memory of this process.
+    void letGo(std::string_view read) const;
 
 private:
     std::string m_path;

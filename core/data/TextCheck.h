@@ -18,7 +18,8 @@ public:
 
     // Looks at `count` bytes more, or a letter less. BadInput: empty, UTF-16, binary, or not UTF-8, with the offset of the first such byte.
     Status more(std::size_t count);
-    bool done() const { return m_done; }  // as many as there are, or a byte that cannot stand
+    std::size_t looked() const { return m_at; }  // bytes that are good
+    bool done() const { return m_done; }         // as many as there are, or a byte that cannot stand
 
 private:
     Status refuse(std::string_view what);

@@ -146,6 +146,7 @@ Status eachPiece(const MappedFile& file, const std::string& path, const std::ato
     for (std::string_view left = file.bytes(); !left.empty(); left.remove_prefix(std::min(kPieceLooked, left.size()))) {
         if (cancelled) return cancelledReading(path);
         if (auto taken = take(left.substr(0, kPieceLooked)); !taken) return taken;
+        file.letGo(left.substr(0, kPieceLooked));
     }
     return {};
 }
@@ -168,15 +169,22 @@ struct Reading {
     std::function<void(std::size_t)> grew;
 };
 
+Error wasCutShort(const std::string& path) {
+    return makeError(ErrorCode::Io, fmt::format("{} was cut short by another program while it was read; start the run again.", path));
+}
+
 // The whole of a text, however long.
-Status checkAll(std::string_view text, const std::string& path, const Reading& reading) {
+Status checkAll(const MappedFile& file, std::string_view text, const std::string& path, const Reading& reading) {
     TextCheck check(text, path);
     Status good;
     for (std::size_t looked = 0; good && !check.done(); looked += kPieceLooked) {
         if (reading.cancelled) return cancelledReading(path);
         if (reading.grew && looked > 0 && looked % kToldOfCheck == 0) reading.grew(looked);
+        const std::size_t before = check.looked();
         good = check.more(kPieceLooked);
+        file.letGo(text.substr(before, check.looked() - before));
     }
+    if (file.cutShort()) return wasCutShort(path);
     return good;
 }
 
@@ -193,6 +201,7 @@ Result<std::string> appendJsonLines(const MappedFile& file, const std::string& p
     Status read =
         eachPiece(file, path, reading.cancelled, mostOf(spool, reading.free), [&lines](std::string_view piece) { return lines.more(piece); });
     if (read.ok()) read = lines.end();
+    if (file.cutShort()) return wasCutShort(path);
     if (!read) return read.error();
     if (!lines.anyText()) return noLineHoldsText(path);  // separators alone are nothing to train on
     return mended(lines.mendedLines());
@@ -226,14 +235,51 @@ Result<SourceText> readOne(const std::string& path, const Reading& reading) {
     if (isPacked(path)) {
         const Status read =
             eachPiece(*file, path, reading.cancelled, mostOf(spool, reading.free), [&spool](std::string_view piece) { return spool.append(piece); });
+        if (file->cutShort()) return wasCutShort(path);
         if (!read) return read.error();
         if (auto taken = takeText(spool, source); !taken) return taken.error();
     } else {
         source.file = std::move(*file);
     }
-    if (auto checked = checkAll(source.text(), path, reading); !checked) return checked.error();
+    if (auto checked = checkAll(source.file, source.text(), path, reading); !checked) return checked.error();
     if (source.text().starts_with(kByteOrderMark)) source.skip = kByteOrderMark.size();
     return source;
+}
+
+// size: of what was put together of the folder's texts, with that of `path`.
+Error noRoomFor(const std::string& folder, std::int64_t size, const std::string& path, const Reading& reading) {
+    return noRoom(fmt::format("The texts of {} are put together in RAM, where they are {} with {} and are copied as they grow", folder,
+                              format::bytes({size}), fs::path(path).lexically_relative(folder).string()),
+                  reading.free, "join the files into one (cat), which is mapped, or give fewer");
+}
+
+// A plain file of a folder goes where the rest goes while it is looked at, for a long one is read from the disk each time, and out of there again
+// where it turns out to be no text: then BadInput. Where there is RAM alone it is looked at first, and has to fit.
+Status appendPlain(const std::string& path, const std::string& folder, std::string_view between, const Reading& reading, TextSpool& spool) {
+    auto file = MappedFile::open(path);
+    if (!file) return file.error();
+    if (spool.onlyInRam()) {
+        if (auto good = checkAll(*file, file->bytes(), path, reading); !good) return good;
+        const auto size = static_cast<std::int64_t>(spool.size() + between.size() + file->bytes().size());
+        if (size > mostThatGrows(reading.free).count) return noRoomFor(folder, size, path, reading);
+    }
+    const std::size_t before = spool.size();
+    std::string_view left = file->bytes();
+    TextCheck check(left, path);
+    Status good = spool.append(between);
+    if (left.starts_with(kByteOrderMark)) left.remove_prefix(kByteOrderMark.size());
+    while (good && !check.done()) {
+        if (reading.cancelled) return cancelledReading(path);
+        good = check.more(kPieceLooked);
+        const std::string_view piece = left.substr(0, left.size() - std::min(left.size(), file->bytes().size() - check.looked()));
+        if (good) good = spool.append(piece);
+        file->letGo(piece);
+        left.remove_prefix(piece.size());
+    }
+    if (file->cutShort()) return wasCutShort(path);
+    if (!good && good.error().code == ErrorCode::BadInput)
+        if (auto cut = spool.cutTo(before); !cut) return cut;
+    return good;
 }
 
 // Regular files below `folder`, hidden ones left out, in the order of their paths.
@@ -281,21 +327,22 @@ Result<SourceText> readFolder(const std::string& folder, const Reading& reading)
             if (!note->empty()) notes.push_back(fmt::format("{}: {}", path.lexically_relative(folder).string(), *note));
             continue;
         }
+        if (!mustBeGood(path)) {
+            const Status put = appendPlain(path.string(), folder, used > 0 ? between : "", reading, spool);
+            if (put) ++used;
+            if (!put && put.error().code != ErrorCode::BadInput) return put.error();
+            if (!put) skipped.push_back(path.lexically_relative(folder).string());
+            continue;
+        }
         const auto held = static_cast<std::int64_t>(spool.inRam());
         const auto grew = [&](std::size_t bytes) {
             if (reading.grew) reading.grew(spool.size() + bytes);
         };
         auto one = readOne(path.string(), {reading.cancelled, {reading.free.count - held}, reading.separator, reading.spoolFolder, grew});
-        if (!one) {
-            if (mustBeGood(path) || one.error().code != ErrorCode::BadInput) return one.error();
-            skipped.push_back(path.lexically_relative(folder).string());
-            continue;
-        }
+        if (!one) return one.error();
         const std::int64_t size = held + static_cast<std::int64_t>(one->text().size()) + 1;
         if (spool.onlyInRam() && size > mostThatGrows(reading.free).count - static_cast<std::int64_t>(one->owned.size()))
-            return noRoom(fmt::format("The texts of {} are put together in RAM, where they are {} with {} and are copied as they grow", folder,
-                                      format::bytes({size}), path.lexically_relative(folder).string()),
-                          reading.free, "join the files into one (cat), which is mapped, or give fewer");
+            return noRoomFor(folder, size, path.string(), reading);
         if (auto put = used++ > 0 ? spool.append(between) : Status{}; !put) return put.error();
         for (std::string_view left = one->text(); !left.empty(); left.remove_prefix(std::min(kPieceLooked, left.size()))) {
             if (reading.cancelled) return cancelledReading(folder);

@@ -57,6 +57,16 @@ Status TextSpool::append(std::string_view piece) {
     return {};
 }
 
+Status TextSpool::cutTo(std::size_t size) {
+    const std::size_t inFile = m_file < 0 ? 0 : m_size - m_text.size();
+    m_text.resize(size > inFile ? size - inFile : 0);
+    if (size < inFile && (::ftruncate(m_file, static_cast<off_t>(size)) != 0 || ::lseek(m_file, static_cast<off_t>(size), SEEK_SET) < 0))
+        return cannotWrite(errno);
+    m_size = size;
+    m_told = std::min(m_told, size);
+    return {};
+}
+
 Status TextSpool::toFile() {
     if (const int problem = makeMissingFolders(m_folder); problem != 0) return cannotWrite(problem);
     std::string path = m_folder + "/text.XXXXXX";

@@ -32,6 +32,8 @@ public:
     // However long the piece is, not more than a few megabytes of it wait in RAM for the file. Io: that cannot be written; the sentence names the
     // folder.
     Status append(std::string_view piece);
+    // Takes back what was appended when size() was more than this.
+    Status cutTo(std::size_t size);
 
     struct Text {
         MappedFile file;    // the text lies here,

@@ -174,6 +174,7 @@ std::vector<std::string> seeds() {
     all.push_back('\x80' + text(frameOf(FrameType::Event, begun)) + text(frameOf(FrameType::Command, commandToBytes(1, Flip{"amp", Value{0.5}}))));
     all.push_back(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25));
     all.push_back(knownTextJson({hashOf("files"), hashOf("text"), "folder texts (2 files)", "1 file skipped"}));
+    all.push_back(knownTextJson({hashOf("files"), hashOf("text"), "a.jsonl", "", 5, "{\"name\":\"char\",\"characters\":\"ab\"}"}));
     return all;
 }
 

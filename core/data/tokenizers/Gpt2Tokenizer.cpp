@@ -65,6 +65,11 @@ public:
     }
 
     Result<std::vector<std::int32_t>> encode(std::string_view text) const override {
+        static const std::atomic<bool> never{false};
+        return encodeUnless(never, text);
+    }
+
+    Result<std::vector<std::int32_t>> encodeUnless(const std::atomic<bool>& cancelled, std::string_view text) const override {
         if (const auto broken = utf8::findInvalid(text); broken != std::string_view::npos)
             return makeError(ErrorCode::BadInput, fmt::format("The text is not UTF-8 at byte {}.", broken));
         std::vector<std::int32_t> ids;
@@ -73,7 +78,8 @@ public:
         BytePairMerges::Scratch scratch;
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = m_documents ? text.find(kEndOfText, at) : std::string_view::npos;
-            encodeDocument(text.substr(at, end - at), cache, scratch, ids);
+            if (!encodeDocument(text.substr(at, end - at), cancelled, cache, scratch, ids))
+                return makeError(ErrorCode::Cancelled, "Tokenising was cancelled.");
             if (end == std::string_view::npos) break;
             ids.push_back(m_endOfText);
             at = end + std::string_view(kEndOfText).size();
@@ -93,9 +99,14 @@ public:
     }
 
 private:
-    void encodeDocument(std::string_view text, WordCache& cache, BytePairMerges::Scratch& scratch, std::vector<std::int32_t>& ids) const {
+    // False: it was cancelled.
+    bool encodeDocument(std::string_view text, const std::atomic<bool>& cancelled, WordCache& cache, BytePairMerges::Scratch& scratch,
+                        std::vector<std::int32_t>& ids) const {
+        constexpr std::uint32_t kWordsBetweenAsks = 1 << 12;
         WordSplitter::Walk walk(m_splitter, text);
-        for (std::string_view word; walk.next(word);) {
+        std::uint32_t words = 0;
+        for (std::string_view word; walk.next(word); ++words) {
+            if (words % kWordsBetweenAsks == 0 && cancelled.load(std::memory_order_relaxed)) return false;
             WordCache::Slot& slot = cache.slotOf(word);
             const std::size_t begin = ids.size();
             if (slot.word != word) {
@@ -106,6 +117,7 @@ private:
             ids.resize(begin + slot.count);
             std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(slot.begin), slot.count, ids.begin() + static_cast<std::ptrdiff_t>(begin));
         }
+        return true;
     }
 
     BytePairMerges m_merges;

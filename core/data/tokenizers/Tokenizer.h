@@ -1,6 +1,7 @@
 // Tokenizers: text <-> token ids. Byte (256 ids), character (the code points of the text), GPT-2 byte-level BPE (50257 ids).
 // Used while preparing a run, for prompts and for samples; immutable after construction, so any thread may read one.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +21,10 @@ public:
     virtual std::int64_t vocabulary() const = 0;
     // Ids of UTF-8 text. A character tokenizer refuses characters it has never seen, naming the first.
     virtual Result<std::vector<std::int32_t>> encode(std::string_view text) const = 0;
+    // The same, given up where it takes long and `cancelled` comes true meanwhile: Cancelled.
+    virtual Result<std::vector<std::int32_t>> encodeUnless(const std::atomic<bool>& /*cancelled*/, std::string_view text) const {
+        return encode(text);
+    }
     // Text of ids; ids beyond the vocabulary become U+FFFD, and broken UTF-8 is replaced by it.
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
     // Bytes of text that an id below the vocabulary stands for.

@@ -64,6 +64,7 @@ std::optional<FilesSeen> filesSeen(const std::string& path, std::string_view how
         hash.add({reinterpret_cast<const char*>(told.data()), sizeof told});
         seen.newestNs = std::max({seen.newestNs, told[3], told[4]});
         seen.bytes += static_cast<std::uint64_t>(facts.st_size);
+        seen.packed = seen.packed || isPackedText(file.string());
     }
     seen.hash = hash.digest();
     return seen;
@@ -94,6 +95,7 @@ std::string knownTextJson(const KnownText& known) {
               {"title", known.title},
               {"note", known.note}};
     if (known.unsettledAtNs != 0) json["unsettled_at"] = known.unsettledAtNs;
+    if (!known.tokenizer.empty()) json["tokenizer"] = known.tokenizer;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a path may be no UTF-8
 }
 
@@ -114,7 +116,12 @@ std::optional<KnownText> parseKnownText(std::string_view text) {
             if (!halves.at(0).is_number_unsigned() || !halves.at(1).is_number_unsigned()) throw std::out_of_range(name);
             return Hash128{halves.at(0).get<std::uint64_t>(), halves.at(1).get<std::uint64_t>()};
         };
-        return KnownText{hash("files"), hash("text"), json.at("title").get<std::string>(), json.at("note").get<std::string>(), unsettledAtNs};
+        return KnownText{hash("files"),
+                         hash("text"),
+                         json.at("title").get<std::string>(),
+                         json.at("note").get<std::string>(),
+                         unsettledAtNs,
+                         json.value("tokenizer", std::string())};
     } catch (const std::exception&) {
         return std::nullopt;
     }

@@ -18,6 +18,7 @@ struct FilesSeen {
     Hash128 hash;
     std::int64_t newestNs = 0;  // since 1970: when the one changed last was
     std::uint64_t bytes = 0;    // of all of them
+    bool packed = false;        // some are, so that their text is longer
 };
 // Of a text at `path`, a file or a folder of them; `how` it is read is a part of the hash. Nothing: it is not there, cannot be told, or `wanted`,
 // asked now and then, says no.
@@ -35,6 +36,7 @@ struct KnownText {
     // Not 0: the files were not settled then, and this is when it was put together. Whoever has been opening the text since before that may take it:
     // what it would read itself is no newer.
     std::int64_t unsettledAtNs = 0;
+    std::string tokenizer = {};  // Tokenizer::toJson() of one that was counted in the text (char), which nobody has beforehand; else empty
     bool operator==(const KnownText&) const = default;
 };
 // Beside the token cache at `cache`. What cannot be written is left out: the text is then put together again.

@@ -30,6 +30,9 @@ struct Work {
     const std::atomic<bool>& cancelled;
     TokenisingSteps steps;
 
+    void passed(std::string_view piece) const {
+        if (steps.file != nullptr) steps.file->letGo(piece);
+    }
     Error wasCancelled() const { return makeError(ErrorCode::Cancelled, fmt::format("Tokenising {} was cancelled.", name)); }
     double share(std::size_t at) const { return static_cast<double>(at) / static_cast<double>(text.size()); }
 };
@@ -40,7 +43,9 @@ Status addText(StreamingHash& hash, const Work& work, std::size_t bytes, std::st
     for (std::size_t at = 0; at < bytes; at += kAtOnce) {
         if (work.cancelled) return work.wasCancelled();
         if (at > 0) work.progress(fmt::format(fmt::runtime(doing), work.name), work.share(at));
-        hash.add(work.text.substr(at, std::min(kAtOnce, bytes - at)));
+        const std::string_view piece = work.text.substr(at, std::min(kAtOnce, bytes - at));
+        hash.add(piece);
+        work.passed(piece);
     }
     return {};
 }
@@ -76,17 +81,22 @@ Status encodePieces(const Work& work, std::size_t at, Take take) {
             const auto cut = endOfPiece(work, at);
             if (!cut) return cut.error();
             const std::size_t end = *cut;
-            const auto encode = [&tokenizer = work.tokenizer, piece = text.substr(at, end - at)] { return tokenizer.encode(piece); };
+            // A piece may take long on a busy machine, and those that nobody waits for any more are waited for, too.
+            const auto encode = [&tokenizer = work.tokenizer, &cancelled = work.cancelled, piece = text.substr(at, end - at)] {
+                return tokenizer.encodeUnless(cancelled, piece);
+            };
             ahead.push_back({at, end, std::async(policy, encode)});
             at = end;
         }
         if (cancelled) return work.wasCancelled();
         progress(fmt::format("Tokenising {} ({})", name, tokenizer.name()), work.share(ahead.front().begin));
-        const std::size_t end = ahead.front().end;
+        const std::size_t begin = ahead.front().begin, end = ahead.front().end;
         auto ids = ahead.front().ids.get();
         ahead.pop_front();
+        if (!ids && ids.error().code == ErrorCode::Cancelled) return work.wasCancelled();
         if (!ids) return makeError(ids.error().code, fmt::format("{} cannot be tokenised: {}", name, ids.error().sentence), ids.error().cause);
         if (auto taken = take(*ids, end); !taken) return taken;
+        work.passed(text.substr(begin, end - begin));
     }
     progress(fmt::format("Tokenised {} ({})", name, tokenizer.name()), 1.0);
     return {};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -35,6 +36,16 @@ protected:
     static inline std::shared_ptr<const Tokenizer> s_tokenizer;
     static inline std::string s_why;
 };
+
+TEST_F(Gpt2Tokenizer, GivesUpWhereItIsCancelled) {
+    const std::string text = "some words of a text\n";
+    std::atomic<bool> cancelled{false};
+    EXPECT_EQ(*s_tokenizer->encodeUnless(cancelled, text), *s_tokenizer->encode(text));
+    cancelled = true;
+    const auto ids = s_tokenizer->encodeUnless(cancelled, text);
+    ASSERT_FALSE(ids.ok());
+    EXPECT_EQ(ids.error().code, ErrorCode::Cancelled);
+}
 
 TEST_F(Gpt2Tokenizer, TakesTheTokenBetweenDocumentsAsOneOnlyWhereAskedTo) {
     const std::string text = "one<|endoftext|>two\n<|endoftext|><|endoftext|>";

@@ -109,9 +109,44 @@ TEST_F(KnownTextTest, IsPutTogetherWhereTheTextItselfIsWanted) {
     EXPECT_TRUE(open().text);
     EXPECT_FALSE(m_known);
     m_request.keepText = false;
+    EXPECT_TRUE(isKnown());
+}
+
+TEST_F(KnownTextTest, ItsCharactersAreCountedOnce) {
     m_request.tokenizer = "char";
-    EXPECT_FALSE(isKnown());
-    EXPECT_FALSE(isKnown());
+    const Corpus first = open();
+    EXPECT_FALSE(m_known);
+    const Corpus second = open();
+    EXPECT_TRUE(m_known);
+    ASSERT_TRUE(second.tokenizer);
+    EXPECT_EQ(second.tokenizer->toJson(), first.tokenizer->toJson());
+    EXPECT_EQ(testing::idsOf(*second.tokens), testing::idsOf(*first.tokens));
+    EXPECT_EQ(second.vocabulary, first.vocabulary);
+    EXPECT_EQ(second.description, first.description);
+    // Another alphabet by the same files: none that was counted in them.
+    m_request.with = charTokenizer(testing::readFile(m_folder.path("texts/a.txt")) + testing::readFile(m_folder.path("texts/b.txt")) + "\u20ac");
+    EXPECT_EQ(open().vocabulary, first.vocabulary + 1);
+    EXPECT_FALSE(m_known);
+    m_request.with = nullptr;
+    EXPECT_TRUE(isKnown());
+    m_folder.write("texts/c.txt", "\u20ac");
+    EXPECT_EQ(open().vocabulary, first.vocabulary + 1);
+    EXPECT_FALSE(m_known);
+}
+
+TEST_F(KnownTextTest, IsPutTogetherWhereItsCharactersAreNoneThatCanBeRead) {
+    m_request.tokenizer = "char";
+    open();
+    ASSERT_EQ(sources().size(), 1U);
+    const std::string path = sources().front().string(), good = testing::readFile(path);
+    const auto known = parseKnownText(good);
+    ASSERT_TRUE(known);
+    for (const std::string& wrong : {std::string(), std::string("{"), byteTokenizer()->toJson(), charTokenizer("ab")->toJson()}) {
+        KnownText other = *known;
+        other.tokenizer = wrong;
+        std::ofstream(path, std::ios::trunc) << knownTextJson(other);
+        EXPECT_FALSE(isKnown()) << wrong;
+    }
 }
 
 TEST_F(KnownTextTest, IsNotRememberedOfFilesThatMayStillBeWrittenTo) {
@@ -145,7 +180,9 @@ TEST_F(KnownTextTest, IsReadAgainAsItWasWritten) {
     const KnownText settled{{1, 2}, {3, 4}, "folder a (2 files)", "a note"};
     KnownText unsettled = settled;
     unsettled.unsettledAtNs = 5'000'000'000;
-    for (const KnownText& known : {settled, unsettled}) {
+    KnownText counted = settled;
+    counted.tokenizer = charTokenizer("a\"\u20ac\n")->toJson();
+    for (const KnownText& known : {settled, unsettled, counted}) {
         const auto again = parseKnownText(knownTextJson(known));
         ASSERT_TRUE(again);
         EXPECT_EQ(*again, known);

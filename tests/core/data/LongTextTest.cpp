@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "TemporaryFolder.h"
+#include "core/data/Corpus.h"
+#include "core/data/TextCheck.h"
 #include "core/data/TextReader.h"
 #include "core/data/TextSpool.h"
 #include "core/data/tokens/KnownText.h"
@@ -65,9 +68,7 @@ TEST(LongText, SaysHowMuchOfItWasReadAndHearsAStopWithinAnyFile) {
         std::atomic<bool> cancelled{false};
         const auto tell = [&](std::size_t bytes) { megabytes.push_back(bytes / kMegabyte); };
         ASSERT_TRUE(readText(folder.path(name), cancelled, kLittle, Separator::BlankLine, folder.path("cache"), tell).ok());
-        // A folder's text is checked, and then put where the rest goes.
-        const std::size_t times = std::string(name) == "texts" ? 2 : 1;
-        EXPECT_EQ(megabytes, std::vector<std::size_t>(times, 64)) << name;
+        EXPECT_EQ(megabytes, std::vector<std::size_t>{64}) << name;
 
         int told = 0;
         const auto stop = [&](std::size_t) { cancelled = ++told == 1; };
@@ -76,6 +77,93 @@ TEST(LongText, SaysHowMuchOfItWasReadAndHearsAStopWithinAnyFile) {
         EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
         EXPECT_EQ(told, 1) << name << ": it goes on no further than that";
     }
+}
+
+TEST(LongText, SaysWhichShareOfItsFilesWasReadWhereNoneIsPacked) {
+    const testing::TemporaryFolder folder;
+    folder.write("texts/b.txt", std::string(kMegabyte * 8, 'b'));
+    writeLong(folder.path("texts/a.txt"), 72);
+    for (const char* name : {"texts", "texts/a.txt"}) {
+        std::atomic<bool> cancelled{false};
+        std::vector<double> shares;
+        const CorpusRequest request{.data = folder.path(name), .tokenizer = "byte", .cacheFolder = folder.path("cache")};
+        const auto progress = [&](const std::string& what, double share) {
+            if (what.find("of text so far") == std::string::npos) return;
+            shares.push_back(share);
+            cancelled = true;
+        };
+        EXPECT_FALSE(openCorpus(request, progress, cancelled).ok());
+        EXPECT_THAT(shares, ElementsAre(::testing::DoubleNear(64.0 / (std::string(name) == "texts" ? 80 : 72), 0.001))) << name;
+    }
+    EXPECT_FALSE(filesSeen(folder.path("texts"), "how")->packed);
+    folder.write("texts/c.jsonl.zst", "packed");
+    EXPECT_TRUE(filesSeen(folder.path("texts"), "how")->packed);
+}
+
+TEST(LongText, OfAFileThatIsCutShortWhileItIsReadNothingIsTaken) {
+    const testing::TemporaryFolder folder;
+    folder.write("texts/b.txt", "the end");
+    for (const char* name : {"texts", "texts/a.txt", "a.jsonl"}) {
+        writeLong(folder.path("texts/a.txt"), 72);
+        writeLong(folder.path("a.jsonl"), 72, "{\"text\": \"", "\"}\n");
+        const auto cut = [&](std::size_t) {
+            for (const char* file : {"texts/a.txt", "a.jsonl"}) std::filesystem::resize_file(folder.path(file), 66 * kMegabyte);
+        };
+        const auto read = readText(folder.path(name), testing::kNeverCancelled, kLittle, Separator::BlankLine, folder.path("cache"), cut);
+        ASSERT_FALSE(read.ok()) << name;
+        EXPECT_EQ(read.error().code, ErrorCode::Io) << read.error().sentence;
+        EXPECT_THAT(read.error().sentence, ::testing::HasSubstr("was cut short by another program")) << name;
+    }
+}
+
+TEST(LongText, OfAFolderAFileThatIsNoTextNearItsEndLeavesNothingBehind) {
+    const testing::TemporaryFolder folder;
+    const std::string good(3 * kMegabyte, 'g');
+    folder.write("texts/a.txt", good);
+    folder.write("texts/b.txt", std::string(9 * kMegabyte, 'b') + '\0');  // by then the text lies in a file
+    folder.write("texts/c.txt", std::string(kByteOrderMark) + "third");
+    folder.write("texts/d.txt", std::string(2 * kMegabyte, 'd') + "\xFC");
+    folder.write("texts/e.txt", "the end");
+    for (const std::string& spool : {folder.path("cache"), std::string()}) {
+        const Bytes free = spool.empty() ? kUnbounded : kLittle;
+        const auto read = readText(folder.path("texts"), testing::kNeverCancelled, free, Separator::BlankLine, spool);
+        ASSERT_TRUE(read.ok()) << read.error().sentence;
+        EXPECT_TRUE(read->text() == good + "\nthird\nthe end") << read->text().size();
+        EXPECT_THAT(read->note, ::testing::AllOf(::testing::HasSubstr("2 files skipped"), ::testing::HasSubstr("b.txt, d.txt")));
+    }
+}
+
+// Bytes that this process has held at most, those of mapped files among them.
+std::size_t mostHeld() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return static_cast<std::size_t>(used.ru_maxrss) * 1024;
+}
+
+// Ends with 0 where all of it was read and made tokens, and at most so many bytes were held at any time. The tokens are not opened, which would hold
+// them.
+void tokeniseLongWithin(const std::string& path, const std::string& cache, std::size_t most) {
+    const std::size_t before = mostHeld();
+    const auto read = readText(path, testing::kNeverCancelled, kLittle, Separator::BlankLine, cache);
+    if (!read) std::_Exit(2);
+    std::atomic<bool> cancelled{false};
+    const auto tokens = cachedTokens(
+        read->text(), "the text", *byteTokenizer(), cache, [&](const std::string& what, double) { cancelled = what.starts_with("Tokenised "); },
+        cancelled, [] { return kUnbounded; }, {.piece = kMegabyte, .file = &read->file});
+    if (tokens || !cancelled) std::_Exit(3);
+    std::_Exit(mostHeld() - before <= most ? 0 : 1);
+}
+
+TEST(LongText, WhatWasReadOfItIsNotHeld) {
+    if (underSanitizer()) GTEST_SKIP() << "sanitizers count memory otherwise";
+    constexpr std::size_t kMost = 112 * kMegabyte;  // of 160 MB of text: 64 are looked at together, beside them lie what is tokenised at a time
+    const testing::TemporaryFolder folder;
+    folder.write("texts/b.txt", "the end");
+    writeLong(folder.path("texts/a.txt"), 160);
+    writeLong(folder.path("a.jsonl"), 160, "{\"text\": \"", "\"}\n");
+    for (const char* name : {"texts", "texts/a.txt", "a.jsonl"})
+        EXPECT_EXIT(tokeniseLongWithin(folder.path(name), folder.path(std::string("cache of ") + name), kMost), ::testing::ExitedWithCode(0), "")
+            << name;
 }
 
 TEST(LongText, APieceOfAnyLengthIsSpooledAsItIs) {
@@ -104,6 +192,23 @@ Result<CachedTokens> tokensOf(const std::string& text, const Tokenizer& tokenize
     return cachedTokens(
         text, "the text", tokenizer, {}, [](const std::string&, double) {}, testing::kNeverCancelled, [] { return kUnbounded; },
         {.piece = 1000, .uncut = uncut});
+}
+
+TEST(LongText, WhatWasSpooledLastIsTakenBack) {
+    const testing::TemporaryFolder folder;
+    for (const std::size_t inRam : {std::size_t{1000}, 100 * kMegabyte})
+        for (const std::size_t kept : {std::size_t{0}, std::size_t{10}, 4 * kMegabyte, 5 * kMegabyte, 9 * kMegabyte + 1}) {
+            TextSpool spool(folder.path("cache"), kUnbounded, inRam);
+            ASSERT_TRUE(spool.append(std::string(kept, 'k')).ok());
+            ASSERT_TRUE(spool.append(std::string(6 * kMegabyte + 7, 'x')).ok());
+            ASSERT_TRUE(spool.cutTo(kept).ok());
+            EXPECT_EQ(spool.size(), kept);
+            ASSERT_TRUE(spool.append("end").ok());
+            const auto text = spool.finish();
+            ASSERT_TRUE(text.ok());
+            const std::string_view all = text->file.bytes().empty() ? std::string_view(text->owned) : text->file.bytes();
+            EXPECT_TRUE(all == std::string(kept, 'k') + "end") << inRam << " " << kept << " " << all.size();
+        }
 }
 
 TEST(LongText, WithoutABlankIsCutWhereItsTokenizerCanAndRefusedWhereThatIsNowhere) {

@@ -42,6 +42,22 @@ TEST(MappedFile, ReadsZerosWhereTheFileWasCutShortAndSaysSo) {
     EXPECT_FALSE(other->cutShort());
 }
 
+TEST(MappedFile, WhatWasLetGoIsThereWhenItIsReadAgain) {
+    const testing::TemporaryFolder folder;
+    const auto file = MappedFile::open(folder.write("a", std::string(1'000'000, '\1')));
+    ASSERT_TRUE(file.ok());
+    for (const auto& [begin, size] : {std::pair<std::size_t, std::size_t>{0, 1'000'000}, {5000, 700'001}, {999'999, 1}, {1'000'000, 0}}) {
+        file->letGo(file->bytes().substr(begin, size));
+        EXPECT_EQ(sumOf(file->bytes()), 1'000'000);
+        EXPECT_FALSE(file->cutShort());
+    }
+    // Nothing of another's memory: a page of it that was let go would be zeros.
+    std::string other(1'000'000, '\1');
+    file->letGo(other);
+    MappedFile().letGo(other);
+    EXPECT_EQ(sumOf(other), 1'000'000);
+}
+
 TEST(MappedFile, SeveralThreadsMayMeetTheEndAtOnce) {
     const testing::TemporaryFolder folder;
     const std::string path = folder.write("a", std::string(8'000'000, '\1'));

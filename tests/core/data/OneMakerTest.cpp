@@ -228,6 +228,20 @@ TEST_F(OneMaker, ATextOfNewFilesIsTakenByWhoHasBeenOpeningItSinceBeforeItWasMade
     EXPECT_FALSE(isTaken()) << "another text";
 }
 
+TEST_F(OneMaker, TheCharactersOfATextAreCountedOnceByWorkersThatNeedThem) {
+    m_request.tokenizer = "char";
+    m_request.sinceNs = nowForFilesNs();
+    const auto first = openCorpus(m_request, hear(), testing::kNeverCancelled);
+    ASSERT_TRUE(first.ok()) << first.error().sentence;
+    EXPECT_THAT(m_said, HasSubstr("Tokenising"));
+    m_said.clear();
+    const auto second = openCorpus(m_request, hear(), testing::kNeverCancelled);
+    ASSERT_TRUE(second.ok()) << second.error().sentence;
+    EXPECT_THAT(m_said, AllOf(HasSubstr("not put together again"), Not(HasSubstr("Reading")), Not(HasSubstr("Counting"))));
+    EXPECT_EQ(second->tokenizer->toJson(), first->tokenizer->toJson());
+    EXPECT_EQ(testing::idsOf(*second->tokens), testing::idsOf(*first->tokens));
+}
+
 TEST_F(OneMaker, EachMakesItsOwnWhereNothingCanBeLocked) {
     m_folder.write("file", "no folder");
     m_request.cacheFolder = m_folder.path("file/tokens");

@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "TemporaryFolder.h"
 #include "core/data/tokens/TokenCache.h"
@@ -105,6 +108,44 @@ TEST_F(TokenCache, RefusesTokensThatFitNeitherIntoACacheNorIntoMemory) {
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
     EXPECT_THAT(refused.error().sentence, HasSubstr("the text"));
+}
+
+// Takes as long over a piece as nobody cancels.
+class SlowTokenizer final : public Tokenizer {
+public:
+    std::string name() const override { return m_bytes->name(); }
+    std::int64_t vocabulary() const override { return m_bytes->vocabulary(); }
+    Result<std::vector<std::int32_t>> encode(std::string_view text) const override { return m_bytes->encode(text); }
+    Result<std::vector<std::int32_t>> encodeUnless(const std::atomic<bool>& cancelled, std::string_view text) const override {
+        begun = true;
+        for (int i = 0; i < 4000 && !cancelled; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        if (cancelled) return makeError(ErrorCode::Cancelled, "Given up.");
+        return encode(text);
+    }
+    std::string decode(std::span<const std::int32_t> ids) const override { return m_bytes->decode(ids); }
+    std::size_t bytesOf(std::int32_t id) const override { return m_bytes->bytesOf(id); }
+    std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return m_bytes->cutAfter(text, wanted); }
+    std::string toJson() const override { return m_bytes->toJson(); }
+
+    mutable std::atomic<bool> begun{false};
+
+private:
+    std::shared_ptr<const Tokenizer> m_bytes = byteTokenizer();
+};
+
+TEST_F(TokenCache, StopsInTheMiddleOfAPieceToo) {
+    const SlowTokenizer slow;
+    std::atomic<bool> cancelled{false};
+    std::thread person([&] {
+        while (!slow.begun) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        cancelled = true;
+    });
+    const auto tokens = cachedTokens(
+        m_text, "the text", slow, m_folder.path(), [](const std::string&, double) {}, cancelled, [] { return kUnbounded; }, {.piece = 1000});
+    person.join();
+    ASSERT_FALSE(tokens.ok());
+    EXPECT_EQ(tokens.error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(tokens.error().sentence, "Tokenising the text was cancelled.");
 }
 
 TEST_F(TokenCache, StopsWhenCancelledAndLeavesNothing) {
