@@ -27,7 +27,7 @@ namespace {
 struct AbOptions {
     RunOptions both;
     std::vector<std::string> a, b, same;
-    bool asksSame = false, noRecord = false, noWhy = false, json = false;
+    bool asksSame = false, asksBound = false, noRecord = false, noWhy = false, json = false;
     // Texts, so that the range checks name the option.
     std::string budget = "180", delta = "1", seed = "1", failIfSlower, lossSeconds = "0", lossSeeds = "5";
     std::vector<std::string> reports;
@@ -67,7 +67,7 @@ Status prepare(AbOptions& options, const Workbench& workbench) {
     if (!lossSeconds) return lossSeconds.error();
     const auto lossSeeds = wholeOption("--loss-seeds", options.lossSeeds, kLeastLossSeeds, kMostLossSeeds);
     if (!lossSeeds) return lossSeeds.error();
-    if (!options.failIfSlower.empty())
+    if (options.asksBound)  // also by an empty word, as of a variable that a script never set
         if (const auto bound = realOption("--fail-if-slower", options.failIfSlower, 0, 99); !bound) return bound.error();
     request.budgetSeconds = *budget;
     request.delta = *delta / 100;
@@ -195,7 +195,7 @@ Result<ExitCode> ab(AbOptions& options) {
         return exitCode(summary.code);
     }
     if (summary.state == RunState::Stopped) return ExitCode::Stopped;
-    if (options.failIfSlower.empty()) return ExitCode::Ok;
+    if (!options.asksBound) return ExitCode::Ok;
     return bySlowness(sink.history(), *realOption("--fail-if-slower", options.failIfSlower, 0, 99));
 }
 
@@ -224,11 +224,11 @@ void addAb(CLI::App& parent, Actions& actions) {
     add("--loss-after", "SECONDS", options->lossSeconds,
         "Then, beyond the budget, train both for so long with each of some seeds, and compare the losses; 0 = do not");
     add("--loss-seeds", "N", options->lossSeeds, "How many seeds that are");
-    command
-        ->add_option("--fail-if-slower", options->failIfSlower,
-                     "Exit with 13 when B is slower by more than this for sure, with 12 when nobody can tell")
-        ->type_name("PCT")
-        ->take_last();
+    auto* bound = command
+                      ->add_option("--fail-if-slower", options->failIfSlower,
+                                   "Exit with 13 when B is slower by more than this for sure, with 12 when nobody can tell")
+                      ->type_name("PCT")
+                      ->take_last();
     auto* from =
         command->add_option("--from", request.from, "Both start from a checkpoint, by its folder or a file in it, or from a session's newest one")
             ->type_name("FILE|ID")
@@ -242,8 +242,9 @@ void addAb(CLI::App& parent, Actions& actions) {
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
     addReports(*command, options->reports);
     command->add_flag("--json", options->json, "End with one line of JSON");
-    actions[command] = [options, same] {
+    actions[command] = [options, same, bound] {
         options->asksSame = same->count() > 0;
+        options->asksBound = bound->count() > 0;
         std::erase(options->same, "");  // --aa without a setting is given as one empty word
         return ab(*options);
     };

@@ -101,6 +101,9 @@ CommandLine::Misuse CommandLine::misuse(const CLI::ParseError& problem) const {
     what.resize(std::min(what.find('\n'), what.size()));
     // CLI11 begins with the option's name, then ':' or ' '.
     const std::string subject = what.substr(0, what.find_first_of(": "));
+    // A sentence of ours, behind the option that it names anyway.
+    if (dynamic_cast<const CLI::ValidationError*>(&problem) && what.ends_with('.') && what.starts_with(subject + ": " + subject))
+        return {what.substr(subject.size() + 2)};
     if (dynamic_cast<const CLI::RequiredError*>(&problem)) return {fmt::format("{} needs {}; see --help.", path(leaf), subject)};
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) && subject.starts_with('-'))
         return {fmt::format("{} needs a value; see --help.", subject)};

@@ -28,6 +28,7 @@ constexpr const char *kUsualDelta = "1", *kUsualSeed = "1";
 struct LadderOptions {
     RunOptions base;
     std::string ladder, resume;
+    bool asksBudget = false, resumes = false;  // also with an empty word, as of a variable that a script never set
     bool noLeaveOneOut = false, noRecord = false, json = false, plan = false;
     // Texts, so that the range checks name the option.
     std::string budget, delta = kUsualDelta, seed = kUsualSeed;
@@ -50,7 +51,7 @@ Status resume(LadderOptions& options, const Workbench& workbench) {
     request->record = !options.noRecord;
     if (!options.request.name.empty()) request->name = options.request.name;
     if (!options.request.notes.empty()) request->notes = options.request.notes;
-    if (!options.budget.empty()) {
+    if (options.asksBudget) {
         const auto budget = realOption("--budget", options.budget, kShortestBudget, kLongestBudget);
         if (!budget) return budget.error();
         request->budgetSeconds = *budget;
@@ -60,14 +61,14 @@ Status resume(LadderOptions& options, const Workbench& workbench) {
 }
 
 Status prepare(LadderOptions& options, const Workbench& workbench) {
-    if (!options.resume.empty()) return resume(options, workbench);
+    if (options.resumes) return resume(options, workbench);
     LadderRequest& request = options.request;
     if (options.ladder.empty()) {
         std::string names;
         for (const auto& name : builtInLadders()) names += (names.empty() ? "" : ", ") + name;
         return makeError(ErrorCode::BadInput, fmt::format("Which ladder? Give {}, or a YAML file of rungs.", names));
     }
-    if (!options.budget.empty()) {
+    if (options.asksBudget) {
         const auto budget = realOption("--budget", options.budget, kShortestBudget, kLongestBudget);
         if (!budget) return budget.error();
         request.budgetSeconds = *budget;
@@ -165,17 +166,18 @@ void addLadder(CLI::App& parent, Actions& actions) {
     options->base.addKey(*command, "data",
                          "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
-    command
-        ->add_option("--budget", options->budget,
-                     fmt::format("Of everything; default: about {:g} a measurement, longer where steps are slow", kSecondsALeg))
-        ->type_name("SECONDS")
-        ->take_last();
+    auto* budget = command
+                       ->add_option("--budget", options->budget,
+                                    fmt::format("Of everything; default: about {:g} a measurement, longer where steps are slow", kSecondsALeg))
+                       ->type_name("SECONDS")
+                       ->take_last();
     command->add_flag("--no-leave-one-out", options->noLeaveOneOut, "Do not measure the top without each of its rungs");
     command->add_flag("--pairs", request.pairs, "Measure the top without each two of its rungs, too: do they give more together?");
     command->add_flag("--plan", options->plan, "Only say what would be measured, what cannot be and how long it takes");
-    command->add_option("--resume", options->resume, "Go on with a session's ladder: rungs that were measured are kept, and say in which session")
-        ->type_name("ID")
-        ->take_last();
+    auto* resumed =
+        command->add_option("--resume", options->resume, "Go on with a session's ladder: rungs that were measured are kept, and say in which session")
+            ->type_name("ID")
+            ->take_last();
     command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
     command->add_option("--seed", options->seed, "Of the coins that order the turns")->type_name("N")->capture_default_str()->take_last();
     addDatabaseOption(*command, request.database);
@@ -185,7 +187,11 @@ void addLadder(CLI::App& parent, Actions& actions) {
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
     addReports(*command, options->reports);
     command->add_flag("--json", options->json, "End with one line of JSON");
-    actions[command] = [options] { return ladder(*options); };
+    actions[command] = [options, budget, resumed] {
+        options->asksBudget = budget->count() > 0;
+        options->resumes = resumed->count() > 0;
+        return ladder(*options);
+    };
 }
 
 }  // namespace stepscope::cli

@@ -10,7 +10,7 @@ namespace {
 
 struct ReportOptions {
     std::string id, experiment, database, format, file;
-    bool json = false;
+    bool json = false, choosesExperiment = false;
 };
 
 Result<ReportFormat> formatOf(const ReportOptions& options) {
@@ -25,7 +25,7 @@ Result<ExitCode> report(const ReportOptions& options) {
     if (!id) return id.error();
     const auto format = formatOf(options);
     if (!format) return format.error();
-    const auto number = options.experiment.empty() ? Result<std::int64_t>(0) : wholeOption("--experiment", options.experiment, 1, 1'000'000);
+    const auto number = options.choosesExperiment ? wholeOption("--experiment", options.experiment, 1, 1'000'000) : Result<std::int64_t>(0);
     if (!number) return number.error();
     const auto workbench = Workbench::create();
     const auto stored = storedReport(*workbench, options.database.empty() ? defaultDatabasePath() : options.database, *id, *number);
@@ -44,13 +44,14 @@ void addReport(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<ReportOptions>();
     auto* command = parent.add_subcommand("report", "A stored experiment, ladder or search as a page to keep or to send");
     command->add_option("ID", options->id, "The session's number")->required();
-    command
-        ->add_option(
-            "--experiment", options->experiment,
-            "The n-th measurement that the session holds: of a run that measured several, or one of a ladder's own; default: the newest, or the "
-            "ladder itself")
-        ->type_name("N")
-        ->take_last();
+    auto* number =
+        command
+            ->add_option(
+                "--experiment", options->experiment,
+                "The n-th measurement that the session holds: of a run that measured several, or one of a ladder's own; default: the newest, or the "
+                "ladder itself")
+            ->type_name("N")
+            ->take_last();
     command->add_option("--output,-o", options->file, "Where to: FILE.html, FILE.md or FILE.json; stdout otherwise")->type_name("FILE")->take_last();
     auto* format = command->add_option("--format", options->format, "Whatever the file is called")
                        ->check(CLI::IsMember({"html", "markdown", "json"}))
@@ -58,7 +59,10 @@ void addReport(CLI::App& parent, Actions& actions) {
                        ->take_last();
     command->add_flag("--json", options->json, "As --format json")->excludes(format);
     addDatabaseOption(*command, options->database);
-    actions[command] = [options] { return report(*options); };
+    actions[command] = [options, number] {
+        options->choosesExperiment = number->count() > 0;
+        return report(*options);
+    };
 }
 
 }  // namespace stepscope::cli

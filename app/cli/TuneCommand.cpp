@@ -14,6 +14,7 @@ namespace {
 
 struct TuneOptions {
     RunOptions base;
+    bool boundsMemory = false;  // also with an empty word, as of a variable that a script never set
     bool noRecord = false, json = false;
     // Texts, so that the range checks name the option.
     std::string budget = "5", delta = "1", seed = "1", memory;
@@ -32,7 +33,7 @@ Status prepare(TuneOptions& options, const Workbench& workbench) {
     if (!delta) return delta.error();
     const auto seed = wholeOption("--seed", options.seed, 0, 1'000'000'000'000);
     if (!seed) return seed.error();
-    if (!options.memory.empty()) {
+    if (options.boundsMemory) {
         const auto gigabytes = realOption("--memory", options.memory, 0.01, 1e6);
         if (!gigabytes) return gigabytes.error();
         request.memory = Bytes{static_cast<std::int64_t>(*gigabytes * 1e9)};
@@ -75,7 +76,7 @@ void addTune(CLI::App& parent, Actions& actions) {
         ->capture_default_str()
         ->take_last();
     command->add_flag("--sizes", request.sizes, "Batch size and context may change too: half of what is set, and twice as much");
-    command->add_option("--memory", options->memory, "Nothing that is predicted to take more races")->type_name("GB")->take_last();
+    auto* memory = command->add_option("--memory", options->memory, "Nothing that is predicted to take more races")->type_name("GB")->take_last();
     command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
     command->add_option("--seed", options->seed, "Of the order within rounds and of the coins")->type_name("N")->capture_default_str()->take_last();
     addDatabaseOption(*command, request.database);
@@ -85,7 +86,10 @@ void addTune(CLI::App& parent, Actions& actions) {
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
     addReports(*command, options->reports);
     command->add_flag("--json", options->json, "End with one line of JSON");
-    actions[command] = [options] { return tune(*options); };
+    actions[command] = [options, memory] {
+        options->boundsMemory = memory->count() > 0;
+        return tune(*options);
+    };
 }
 
 }  // namespace stepscope::cli

@@ -42,7 +42,7 @@ Result<std::string> readFile(const std::string& path) {
         return makeError(ErrorCode::BadInput, fmt::format("{} is too large for a configuration; give a YAML file with keys and values.", path));
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
-    if (file.is_open() && file.peek() == std::ifstream::traits_type::eof()) return std::string{};
+    if (file.is_open() && file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return std::string{};
     if (!file.is_open() || !(text << file.rdbuf()))
         return makeError(ErrorCode::Io, fmt::format("The configuration file {} cannot be read: {}.", path, std::strerror(errno)));
     return std::move(text).str();

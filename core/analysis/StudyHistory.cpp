@@ -8,6 +8,7 @@
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/PairedVerdict.h"
+#include "core/base/Utf8.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -19,6 +20,17 @@ StudyRow withFiguresThatStand(StudyRow row) {
     if (row.state == study::kFailed || row.state == study::kSkipped)
         for (double* figure : {&row.ratio, &row.low, &row.high, &row.total, &row.totalLow, &row.totalHigh, &row.floor}) *figure = kUnknown;
     return row;
+}
+
+// Rows are a stranger's as well: whatever draws or measures their words does so for each row, and a name of a ladder has at most 200 bytes.
+StudyRow asItCanBeShown(StudyRow row) {
+    constexpr std::size_t kLongestName = 1000, kLongestText = 20'000;
+    const auto cut = [](std::string& text, std::size_t most) {
+        if (text.size() > most) text = std::string(firstBytes(text, most)) + "...";
+    };
+    cut(row.name, kLongestName);
+    for (std::string* text : {&row.settings, &row.reported, &row.why, &row.keptVersions}) cut(*text, kLongestText);
+    return withFiguresThatStand(std::move(row));
 }
 
 std::string timesWords(double ratio, double low, double high) {
@@ -49,9 +61,9 @@ void StudyHistory::add(const Event& event) {
                     m_pairs[row->row] = m_experiment.pairs();
                 }
             }
-            *at = withFiguresThatStand(*row);
+            *at = asItCanBeShown(*row);
         } else {
-            m_rows.insert(at, withFiguresThatStand(*row));
+            m_rows.insert(at, asItCanBeShown(*row));
         }
         return;
     }

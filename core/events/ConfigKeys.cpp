@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/base/Utf8.h"
 #include "core/events/RetiredKeys.h"
 
 namespace stepscope {
@@ -126,8 +127,14 @@ std::string orWords(const std::vector<std::string>& words) {
     return all;
 }
 
+// What somebody gave, as a sentence may repeat it.
+std::string repeated(const std::string& text) {
+    constexpr std::size_t kMost = 200;
+    return std::string(firstBytes(text, kMost)) + (text.size() > kMost ? "..." : "");
+}
+
 Error refused(const std::string& key, const std::string& text, const std::string& allowed) {
-    return makeError(ErrorCode::BadInput, fmt::format("{} cannot be \"{}\"; it takes {}.", key, text, allowed));
+    return makeError(ErrorCode::BadInput, fmt::format("{} cannot be \"{}\"; it takes {}.", key, repeated(text), allowed));
 }
 
 }  // namespace
@@ -178,7 +185,7 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
     std::vector<std::string> known;
     for (const auto& setting : configKeys()) known.push_back(setting.id);
     for (const auto& entry : catalogue) known.push_back(entry.id);
-    return makeError(ErrorCode::BadInput, fmt::format("There is no key \"{}\"; the keys are {}.", key, fmt::join(known, ", ")))
+    return makeError(ErrorCode::BadInput, fmt::format("There is no key \"{}\"; the keys are {}.", repeated(key), fmt::join(known, ", ")))
         .about(Subject::Kind::Key, key);
 }
 

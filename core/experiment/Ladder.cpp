@@ -4,6 +4,9 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -161,8 +164,12 @@ Result<std::string> readFile(const std::string& path) {
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} is too large for a ladder; it is a page of text with at most {} rungs.", path, kMostRungs));
     std::ifstream file(path, std::ios::binary);
-    std::string text(std::istreambuf_iterator<char>(file), {});
-    if (!file) return makeError(ErrorCode::Io, fmt::format("The file {} cannot be read.", path));
+    std::string text;
+    // In pieces: read() makes a state of what goes wrong, where an iterator over the bytes throws.
+    std::array<char, 1 << 16> piece{};
+    while (file.is_open() && (file.read(piece.data(), piece.size()), file.gcount() > 0) && text.size() <= kLargest)
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (!file.is_open() || file.bad()) return makeError(ErrorCode::Io, fmt::format("The file {} cannot be read: {}.", path, std::strerror(errno)));
     return text;
 }
 

@@ -82,8 +82,12 @@ Status writeInto(const std::string& target, const std::string& path, const std::
                  const ExportProgress& progress) {
     std::ofstream file(target, std::ios::binary | std::ios::trunc);
     if (!file) return cannotWrite(path, errno);
+    constexpr int kUntold = EIO;  // where the library does not say
+    errno = kUntold;
     if (auto done = writeWatched(file, write, progress); !done) return done;
-    errno = EIO;  // where the library does not say
+    // More than its buffer holds has met the disk by now; closing it would only say that it is not good.
+    if (!file) return cannotWrite(path, errno);
+    errno = kUntold;
     file.close();
     if (!file) return cannotWrite(path, errno);
     return {};

@@ -2,6 +2,8 @@
 
 #include <SQLiteCpp/Statement.h>
 
+#include <stdexcept>
+
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
 #include "sessions/Plausible.h"
@@ -52,7 +54,12 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
             RowReader row(newest);
             row("at_ns", answer.judged.at);
             fields(row, answer.judged);
-            checkPlausible(answer.judged);
+            try {
+                checkPlausible(ExperimentBegan{.delta = answer.delta});
+                checkPlausible(answer.judged);
+            } catch (const std::out_of_range&) {
+                continue;  // what cannot have been measured is no answer, and the others are
+            }
             all.push_back(std::move(answer));
         }
         return all;

@@ -16,7 +16,8 @@ struct EarlierAnswer {
     ExperimentJudged judged;  // the last one stored; not `over` when it was killed
 };
 
-// Newest first, without sessions that were deleted and without `besides`; those that said nothing are left out. An empty database has none.
+// Newest first, without sessions that were deleted and without `besides`; those that said nothing, or
+// what cannot be (a stranger's row), are left out. An empty database has none.
 Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, const std::string& question, std::int64_t besides = 0);
 
 }  // namespace stepscope

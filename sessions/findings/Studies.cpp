@@ -3,6 +3,7 @@
 #include <SQLiteCpp/Statement.h>
 
 #include <set>
+#include <stdexcept>
 
 #include "core/events/Event.h"
 #include "sessions/Columns.h"
@@ -49,15 +50,10 @@ Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, co
         // Of each row the newest: SQLite takes the other columns from where the maximum is.
         SQLite::Statement rows(**connection,
                                "SELECT " + studyColumns<StudyRow>() + ", max(at_ns) FROM study_rows WHERE session = ? GROUP BY \"row\" LIMIT ?");
-        while (asked.executeStep()) {
-            EarlierStudy study;
-            study.session = asked.getColumn(0).getInt64();
-            study.startedUnixMs = asked.getColumn(1).getInt64();
-            goneOnWith.insert(asked.getColumn(2).getInt64());
-            if (goneOnWith.contains(study.session)) continue;  // what went on with it began later, so it is listed before
+        const auto readInto = [&](EarlierStudy& study) {
             began.reset();
             began.bind(1, study.session);
-            if (!began.executeStep()) continue;
+            if (!began.executeStep()) return false;
             StudyBegan whatWasAsked;
             RowReader first(began);
             first("at_ns", whatWasAsked.at);
@@ -74,6 +70,19 @@ Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, co
                 fields(stored, row);
                 checkPlausible(row);
                 study.history.add(std::move(row));
+            }
+            return true;
+        };
+        while (asked.executeStep()) {
+            EarlierStudy study;
+            study.session = asked.getColumn(0).getInt64();
+            study.startedUnixMs = asked.getColumn(1).getInt64();
+            goneOnWith.insert(asked.getColumn(2).getInt64());
+            if (goneOnWith.contains(study.session)) continue;  // what went on with it began later, so it is listed before
+            try {
+                if (!readInto(study)) continue;
+            } catch (const std::out_of_range&) {
+                continue;  // what cannot have been measured is no answer, and the others are
             }
             if (!studyHeadline(study.history).empty()) all.push_back(std::move(study));
         }

@@ -15,8 +15,8 @@ struct EarlierStudy {
 };
 
 // Newest first, of those that came to something: without sessions that were deleted, and without those that another one went on with, for its rows
-// hold theirs. besides: a session that is left out with those that it went on with, and with all that began after it; 0: none is. An empty database
-// has none.
+// hold theirs, and without those that hold what cannot be (a stranger's rows). besides: a session that is left out with those that it went on with,
+// and with all that began after it; 0: none is. An empty database has none.
 Result<std::vector<EarlierStudy>> earlierStudies(const std::string& database, const std::string& question, std::int64_t besides = 0);
 
 }  // namespace stepscope

@@ -111,5 +111,14 @@ TEST_F(AbOnAFullDisk, WhereNoSessionCanBeBegunMeasuresNothingAndSaysWhy) {
     EXPECT_EQ(finished.out, "") << "nothing was measured";
 }
 
+TEST_F(AbOnAFullDisk, AReportThatFindsNoRoomLeavesTheOthersAndTheAnswer) {
+    std::filesystem::create_symlink("/dev/full", path("full.html"));
+    const Finished finished =
+        cli(measuring("ab", {"--aa", "--budget", "5", "--no-why", "--json", "--report", path("full.html"), "--report", path("r.json")}));
+    EXPECT_EQ(finished.exitCode, kIo) << finished.err;
+    EXPECT_THAT(finished.err, testing::HasSubstr("full.html cannot be written: No space left on device"));
+    EXPECT_EQ(Json::parse(read(path("r.json")))["verdict"], lastLine(finished)["verdict"]);
+}
+
 }  // namespace
 }  // namespace stepscope::test

@@ -216,6 +216,10 @@ TEST_F(Ab, RefusesWhatCannotBeAskedInOneSentence) {
     expectRefused(cli(words({"--b", "amp=bf16", "--budget", "soon"})), {"--budget"}, kBadInput);
     expectRefused(cli(words({"--b", "amp=bf16", "--delta", "0"})), {"--delta"}, kBadInput);
     expectRefused(cli(words({"--b", "amp=bf16", "--fail-if-slower", "much"})), {"--fail-if-slower"}, kBadInput);
+    // A script's variable that was never set is no answer to whether B may be slower.
+    expectRefused(cli(words({"--b", "amp=bf16", "--fail-if-slower", ""})), {"--fail-if-slower cannot be \"\""}, kBadInput);
+    const Finished nameless = cli({"ab", "--b", "amp=bf16", "--db", ""});
+    expectRefused(nameless, {"stepscope-cli: --db is empty; name a file, or leave it out.\n"}, kUsage);
     expectRefused(cli(words({"--b", "device=cuda:7"})), {"--b"});
     expectRefused(cli(words({"--b", "batch-size=100000000"})), {"batch-size=100000000: "});
 }

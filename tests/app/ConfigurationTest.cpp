@@ -110,6 +110,10 @@ TEST_F(Configuration, NamesAFileThatIsNoMapping) {
 TEST_F(Configuration, NamesAnEmptyFile) {
     expectRefused(load(""), {"run.yaml", "empty"}, kBadInput);
 }
+TEST_F(Configuration, AFileThatCannotBeReadIsNotCalledEmpty) {
+    // Its first page is never mapped, so that reading fails as it does on a broken disk.
+    expectRefused(cli({"config", "--config", "/proc/self/mem"}), {"/proc/self/mem cannot be read: "}, kIo);
+}
 TEST_F(Configuration, NamesAFileThatIsNoText) {
     expectRefused(load(std::string("lay\0ers: 2\n", 11)), {"run.yaml"}, kBadInput);
 }

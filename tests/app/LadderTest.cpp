@@ -193,6 +193,8 @@ TEST_F(LadderCli, RefusesWhatIsNoLadderInOneSentenceWithFileAndLine) {
     expectRefused(cli(elsewhere), {"not.db"});
     expectRefused(cli({"ladder", "--resume", "99", "--db", database()}), {});
     expectRefused(cli({"ladder", "--resume", "x", "--db", database()}), {"x"}, kBadInput);
+    expectRefused(cli({"ladder", "--resume", "", "--db", database()}), {"\"\" is no session id"}, kBadInput);
+    expectRefused(cli(words({two(), "--budget", ""})), {"--budget cannot be \"\""}, kBadInput);
     expectRefused(cli({"ladder", "precision-to-padding", "--resume", "1", "--db", database()}), {"--resume"}, kBadInput);
 }
 

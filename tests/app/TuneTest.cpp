@@ -77,6 +77,7 @@ TEST_F(TuneCli, RefusesWhatCannotBeAskedInOneSentence) {
     expectRefused(cli(words({"--budget", "soon"})), {"--budget"}, kBadInput);
     expectRefused(cli(words({"--report", path("nowhere/r.md")})), {"nowhere/r.md"}, kIo);
     expectRefused(cli(words({"--memory", "-1"})), {"--memory"}, kBadInput);
+    expectRefused(cli(words({"--memory", ""})), {"--memory cannot be \"\""}, kBadInput);
     expectRefused(cli(words({"--set", "amp=fp64"})), {"amp"}, kBadInput);
     expectRefused(cli(words({"--set", "batch-size=100000000"})), {}, kOutOfMemory);
 }

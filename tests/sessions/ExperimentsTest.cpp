@@ -1,5 +1,8 @@
 // Experiments found again by what they asked.
+#include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "core/events/Event.h"
 #include "sessions/SessionStore.h"
@@ -42,6 +45,21 @@ TEST(EarlierAnswers, AreThoseOfTheSameQuestionNewestFirstByTheirLastJudgement) {
     EXPECT_EQ(answers[0].number, 1);
     EXPECT_EQ(earlierAnswers(database, "q", second).value().size(), 1u);
     EXPECT_TRUE(earlierAnswers(database, "never asked").value().empty());
+}
+
+// A stranger's row is that session's own matter; what else was asked the same is still found.
+TEST(EarlierAnswers, OneThatCannotBeIsLeftOutAndTheOthersStay) {
+    const TempFolder folder;
+    const std::string database = folder.file("sessions.db");
+    const auto good = recorded(database, "q", 1000, {1.25});
+    const auto bad = recorded(database, "q", 2000, {1.5}), asked = recorded(database, "q", 3000, {1.5});
+    SQLite::Database file(database, SQLite::OPEN_READWRITE);
+    file.exec("UPDATE judgements SET ratio = -1 WHERE session = " + std::to_string(bad));
+    file.exec("UPDATE experiments SET delta = 9e999 WHERE session = " + std::to_string(asked));
+    const auto answers = earlierAnswers(database, "q");
+    ASSERT_TRUE(answers.ok()) << answers.error().sentence;
+    ASSERT_EQ(answers->size(), 1u);
+    EXPECT_EQ(answers->front().session, good);
 }
 
 TEST(EarlierAnswers, OfADeletedSessionAreGoneUntilItIsRestored) {
@@ -132,6 +150,20 @@ TEST(EarlierStudies, AreThoseOfTheSameQuestionThatBeganBeforeNewestFirst) {
     EXPECT_TRUE(earlierStudies(database, "never asked").value().empty());
     ASSERT_TRUE(deleteSession(database, second));
     EXPECT_EQ(earlierStudies(database, "q").value().size(), 1u);
+}
+
+TEST(EarlierStudies, OneThatCannotBeIsLeftOutAndTheOthersStay) {
+    const TempFolder folder;
+    const std::string database = folder.file("sessions.db");
+    const auto good = recordedLadder(database, "q", 1000, 1.5);
+    const auto row = recordedLadder(database, "q", 2000, 2), asked = recordedLadder(database, "q", 3000, 2);
+    SQLite::Database file(database, SQLite::OPEN_READWRITE);
+    file.exec("UPDATE study_rows SET total = -1 WHERE session = " + std::to_string(row));
+    file.exec("UPDATE studies SET alpha = 7 WHERE session = " + std::to_string(asked));
+    const auto studies = earlierStudies(database, "q");
+    ASSERT_TRUE(studies.ok()) << studies.error().sentence;
+    ASSERT_EQ(studies->size(), 1u);
+    EXPECT_EQ(studies->front().session, good);
 }
 
 TEST(EarlierStudies, OneThatAnotherWentOnWithIsNotCountedBesideIt) {

@@ -80,8 +80,20 @@ TEST_F(ExportFile, ThatFindsNoRoomLeavesTheOlderOneAsItWas) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, ErrorCode::Io);
     EXPECT_NE(done.error().sentence.find(path), std::string::npos) << done.error().sentence;
+    EXPECT_THAT(done.error().sentence, ::testing::HasSubstr("File too large")) << "and not that something went wrong";
     EXPECT_EQ(contentOf(path), "old\n");
     EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(ExportFile, OntoAFullDiskSaysSoHoweverMuchItIs) {
+    for (const std::size_t size : {1u, 1'000'000u}) {
+        const Status done = exportToFile("/dev/full", [size](std::ostream& out) -> Status {
+            out << std::string(size, 'x');
+            return {};
+        });
+        ASSERT_FALSE(done);
+        EXPECT_THAT(done.error().sentence, ::testing::HasSubstr("No space left on device")) << size;
+    }
 }
 
 TEST_F(ExportFile, IntoAFolderThatIsNotThereNamesThePath) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "app/cli/output/Output.h"
 #include "app/workbench/reports/DocumentFile.h"
 #include "app/workbench/reports/ReportJson.h"
 #include "core/report/Html.h"
@@ -38,9 +39,14 @@ Status checkReports(const std::vector<std::string>& files) {
 }
 
 Status writeReports(const StoredReport& stored, std::int64_t session, const std::vector<std::string>& files) {
-    for (const std::string& path : files)
-        if (auto written = writeReport(stored, session, *reportFormatOf(path), path); !written) return written;
-    return {};
+    // Where one finds no room another may: what was measured is kept wherever it can be.
+    Status all;
+    for (const std::string& path : files) {
+        const auto written = writeReport(stored, session, *reportFormatOf(path), path);
+        if (!written && !all) printError(all.error().sentence);
+        if (!written) all = written;
+    }
+    return all;
 }
 
 std::string reportText(const StoredReport& stored, std::int64_t session, ReportFormat format) {

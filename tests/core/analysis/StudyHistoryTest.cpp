@@ -224,5 +224,21 @@ TEST(StudyHistory, ItsHeadlineIsWhatItCameToWithTheInterval) {
     EXPECT_EQ(studyHeadline(search), "recommended: the present settings");
 }
 
+// A stranger's file may hold a name that no window could lay out.
+TEST(StudyHistory, ARowWithTextsWithoutEndKeepsTheirBeginning) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune"});
+    const std::string endless(200'000, 'n');
+    history.add(StudyRow{.row = 0, .role = study::kCandidate, .state = study::kRunning, .name = endless, .settings = endless, .why = endless});
+    history.add(StudyRow{.row = 1, .role = study::kCandidate, .state = study::kRunning, .name = "amp=bf16"});
+    ASSERT_EQ(history.rows().size(), 2u);
+    EXPECT_EQ(history.rows()[0].name, std::string(1000, 'n') + "...");
+    EXPECT_LT(history.rows()[0].settings.size(), 21'000u);
+    EXPECT_LT(history.rows()[0].why.size(), 21'000u);
+    EXPECT_EQ(history.rows()[1].name, "amp=bf16");
+    history.add(StudyRow{.row = 1, .role = study::kCandidate, .state = study::kChosen, .name = endless});
+    EXPECT_EQ(history.rows()[1].name.size(), 1003u) << "a row that is told again, too";
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -208,5 +208,13 @@ TEST(RunConfigSwitches, AreReadByKindAndAMissingOneIsOurBug) {
     EXPECT_ANY_THROW((void)config.integer("missing"));
 }
 
+TEST(ConfigKeys, ARefusalRepeatsTheBeginningOfWhatIsTooLongForASentence) {
+    RunConfig config;
+    const std::string value = std::string(199, 'x') + "\u00e9" + std::string(1'000'000, 'y');
+    const auto refused = setKey(config, {}, "layers", value);
+    EXPECT_EQ(refused.error().sentence, "layers cannot be \"" + std::string(199, 'x') + "...\"; it takes a whole number from 1 to 1000.");
+    EXPECT_LT(setKey(config, {}, value, "1").error().sentence.size(), 3000u);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -148,5 +148,12 @@ TEST(Ladder, AFileThatIsNotThereNamesTheKnownLadders) {
     EXPECT_EQ(loadLadder("/").error().code, ErrorCode::BadInput);
 }
 
+TEST(Ladder, AFileThatCannotBeReadIsASentence) {
+    // Its first page is never mapped, so that reading fails as it does on a broken disk.
+    const auto unread = loadLadder("/proc/self/mem");
+    EXPECT_EQ(unread.error().code, ErrorCode::Io);
+    EXPECT_THAT(unread.error().sentence, HasSubstr("/proc/self/mem cannot be read: "));
+}
+
 }  // namespace
 }  // namespace stepscope
