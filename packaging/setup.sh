@@ -182,7 +182,7 @@ installLibTorch() {
 jobCount() {
     local cores byMemory
     cores=$(nproc)
-    byMemory=$(awk '/^MemAvailable:/ {print int($2 / 1500000)}' /proc/meminfo)
+    byMemory=$(awk '/^MemAvailable:/ {print int($2 / 1900000)}' /proc/meminfo)
     ((byMemory < 1)) && byMemory=1
     echo $((cores < byMemory ? cores : byMemory))
 }

@@ -13,16 +13,16 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint64_t kOrderCoin = 0x72616365;
+constexpr std::uint64_t kRaceCoin = 0x72616365;
 constexpr std::size_t kPilotBlocks = 5, kMostJointKnobs = 3;
-constexpr double kJointRound = 0.2;    // of the budget, that a round of all combinations may take
-constexpr double kPilotShare = 0.1;    //   and the pilot at most, where five blocks would take longer
-constexpr double kLeastSpread = 1e-4;  // of a block's logarithm
+constexpr double kJointRound = 0.2;        // of the budget, that a round of all combinations may take
+constexpr double kRacePilotShare = 0.1;    //   and the pilot at most, where five blocks would take longer
+constexpr double kLeastRaceSpread = 1e-4;  // of a block's logarithm
 constexpr std::int64_t kMostRounds = 60;
 constexpr int kMostRepeats = 2, kMostPasses = 4;
 constexpr double kTimeForAnotherPass = 0.1;  // of the budget, that must be left
 constexpr double kWantedRounds = 6;          // that those who race beside the best have time for
-constexpr double kHopeless = 1.4;            // exp of it: four times as slow in a single block
+constexpr double kHopelessBlock = 1.4;       // exp of it: four times as slow in a single block
 constexpr double kSlowStep = 0.5;            // seconds: a block of such steps has two of them, behind one that settles it
 
 }  // namespace
@@ -111,7 +111,7 @@ std::optional<RaceOrder> Race::next() {
         m_queue.pop_back();
         Member& member = m_members[m_running];
         order.candidate = member.candidate;
-        order.giveUpSeconds = std::exp(kHopeless) * m_stepSeconds * 2;
+        order.giveUpSeconds = std::exp(kHopelessBlock) * m_stepSeconds * 2;
         m_asked = true;
         return order;
     }
@@ -134,7 +134,7 @@ void Race::done(const RaceTimes& times) {
         if (std::isfinite(times.others)) m_pilotOthers.push_back(times.others);
         m_stepSeconds = times.msPerStep / 1e3;
         m_blockCost = times.seconds;
-        if (m_pilot.size() >= kPilotBlocks || m_elapsed > kPilotShare * m_rules.budgetSeconds) {
+        if (m_pilot.size() >= kPilotBlocks || m_elapsed > kRacePilotShare * m_rules.budgetSeconds) {
             concludePilot();
             m_stage = Stage::Joint;
             if (!joint()) advance();
@@ -171,7 +171,7 @@ void Race::concludePilot() {
         off.push_back(std::abs(difference));
     }
     m_variance = differences.empty() ? 1e-3 : squares / static_cast<double>(differences.size());
-    m_variance = std::max(m_variance, kLeastSpread);
+    m_variance = std::max(m_variance, kLeastRaceSpread);
     m_mad = std::max(off.empty() ? 0.0 : median(off), std::sqrt(m_variance) / 2);
     m_othersLimit = std::numeric_limits<double>::quiet_NaN();
     if (!m_pilotOthers.empty()) {
@@ -329,8 +329,9 @@ bool Race::beginRound() {
         return false;
     ++m_round;
     for (std::size_t i = in.size(); i > 1; --i)
-        std::swap(in[i - 1], in[counterRandomBelow(m_rules.seed, kOrderCoin + static_cast<std::uint64_t>(m_heats),
-                                                   static_cast<std::uint64_t>(m_round) * 1000 + i, i)]);
+        std::swap(
+            in[i - 1],
+            in[counterRandomBelow(m_rules.seed, kRaceCoin + static_cast<std::uint64_t>(m_heats), static_cast<std::uint64_t>(m_round) * 1000 + i, i)]);
     m_queue = std::move(in);
     m_repeated.assign(m_members.size(), 0);
     return true;

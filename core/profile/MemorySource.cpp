@@ -70,7 +70,7 @@ MemoryKind kindOf(const StepPlace& place) {
     return MemoryKind::Scratch;
 }
 
-struct Record {
+struct MemoryRecord {
     std::int64_t at = 0;
     std::uint64_t address = 0;
     std::int64_t bytes = 0;  // given back where negative; 0: the gradients are whole, and the update begins
@@ -125,7 +125,8 @@ public:
 
     void heard(const void* block, std::int64_t bytes, std::int64_t device, std::int64_t total, std::int64_t reserved) noexcept {
         if (bytes == 0) return;
-        Record record{.address = reinterpret_cast<std::uint64_t>(block), .bytes = bytes, .device = device, .total = total, .reserved = reserved};
+        MemoryRecord record{
+            .address = reinterpret_cast<std::uint64_t>(block), .bytes = bytes, .device = device, .total = total, .reserved = reserved};
         if (bytes > 0) {
             record.place = placeHere();
             // What only makes room (aten::empty) was asked to by what it is part of.
@@ -141,7 +142,7 @@ public:
 
     // Behind a step.
     void handOn() {
-        std::vector<Record> records;
+        std::vector<MemoryRecord> records;
         {
             const std::lock_guard lock(m_mutex);
             records.swap(m_records);
@@ -152,7 +153,7 @@ public:
         }
         const std::vector<bool> gradients = keptUntilTheUpdate(records);
         for (std::size_t i = 0; i < records.size(); ++i) {
-            const Record& one = records[i];
+            const MemoryRecord& one = records[i];
             if (m_block.allocations.size() >= kFullBlock) write();
             if (one.bytes > 0) {
                 settleRest();
@@ -193,7 +194,7 @@ private:
         return m_parts.here([] { return std::make_shared<std::vector<Open>>(); });
     }
 
-    void add(Record record) noexcept {
+    void add(MemoryRecord record) noexcept {
         const std::lock_guard lock(m_mutex);
         if (m_records.size() >= kMostOfAStep) {
             if (record.bytes == 0) return;
@@ -206,11 +207,11 @@ private:
     }
 
     // What the backward pass took and did not give back before the update: gradients. What it gave back was in its way only.
-    static std::vector<bool> keptUntilTheUpdate(const std::vector<Record>& records) {
+    static std::vector<bool> keptUntilTheUpdate(const std::vector<MemoryRecord>& records) {
         std::vector<bool> kept(records.size(), false);
         std::map<Key, std::size_t> open;
         for (std::size_t i = 0; i < records.size(); ++i) {
-            const Record& one = records[i];
+            const MemoryRecord& one = records[i];
             if (one.bytes > 0 && one.place.activity == Activity::Backward)
                 open[{one.device, one.address}] = i;
             else if (one.bytes < 0)
@@ -236,7 +237,7 @@ private:
                 .owner = textOf(owner)});
     }
 
-    void giveBack(const Record& one) {
+    void giveBack(const MemoryRecord& one) {
         if (m_held.erase({one.device, one.address}) == 0 && one.device < 0) {
             m_restGiven -= one.bytes;
             m_restAt = one.at;
@@ -285,7 +286,7 @@ private:
     std::int64_t m_trainer;
     PartsOfThreads<std::vector<Open>> m_parts;
     std::mutex m_mutex;
-    std::vector<Record> m_records;                // of the step, in order
+    std::vector<MemoryRecord> m_records;          // of the step, in order
     std::map<std::int64_t, std::int64_t> m_lost;  // of the step, by device
     std::atomic<std::int64_t> m_allLost{0};
     // The trainer's alone, between steps.

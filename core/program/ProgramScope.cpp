@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-const char* word(at::Float32MatmulPrecision precision) {
+const char* wordOf(at::Float32MatmulPrecision precision) {
     switch (precision) {
         case at::Float32MatmulPrecision::HIGHEST:
             return "highest";
@@ -32,7 +32,7 @@ ScopeSettings current() {
 void apply(const ScopeSettings& settings) {
     auto& context = at::globalContext();
     // One family of float32-precision setters only: the other one refuses to be mixed with it.
-    if (context.float32MatmulPrecision() != settings.matmulPrecision) context.setFloat32MatmulPrecision(word(settings.matmulPrecision));
+    if (context.float32MatmulPrecision() != settings.matmulPrecision) context.setFloat32MatmulPrecision(wordOf(settings.matmulPrecision));
     context.setSDPUseMath(settings.sdpa.math);
     context.setSDPUseFlash(settings.sdpa.flash);
     context.setSDPUseMemEfficient(settings.sdpa.efficient);

@@ -29,8 +29,8 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kLargestState = 16'000'000;  // of state.json; all characters of Unicode as a tokenizer take a third of it
-constexpr std::uintmax_t kLargestHeader = 64u << 20;  // of a file of tensors, beside their data
+constexpr std::uintmax_t kLargestStateFile = 16'000'000;  // of state.json; all characters of Unicode as a tokenizer take a third of it
+constexpr std::uintmax_t kLargestHeader = 64u << 20;      // of a file of tensors, beside their data
 constexpr const char* kWeightsFile = "model.safetensors";
 constexpr const char* kMomentsFile = "optimizer.safetensors";
 
@@ -139,7 +139,7 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     std::ifstream file(path + "/state.json");
     if (!isFile || !file) return noCheckpoint(path);
     // Before anything is made of it: a tree of values takes many times its text in memory, and a deep one all of the stack.
-    if (fs::file_size(path + "/state.json", problem) > kLargestState || problem)
+    if (fs::file_size(path + "/state.json", problem) > kLargestStateFile || problem)
         return damaged("it is too large for the description of a checkpoint");
     std::stringstream whole;
     whole << file.rdbuf();
