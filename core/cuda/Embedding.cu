@@ -1,6 +1,6 @@
 // Token + position embedding on the GPU. Backwards the tokens come sorted by id and a block sums a span of them, run by run of one id: what begins
 // in the span goes to the table, what goes on from the span before to a partial sum, and a second kernel adds those in the order of the spans. So
-// however frequent an id is no block has more than a span, and no atomic decides. See core/kernels/embedding/EmbeddingCpu.h.
+// however frequent an id is no block has more than a span, and no atomic decides.
 #include "core/cuda/Elements.cuh"
 #include "core/cuda/Forms.h"
 

@@ -1,4 +1,4 @@
-// Bias + GELU and bias + SwiGLU after a linear, under autograd. See FusedOps.h.
+// Bias + GELU and bias + SwiGLU after a linear, under autograd.
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 

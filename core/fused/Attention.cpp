@@ -1,4 +1,4 @@
-// Causal attention under autograd: one head of one sequence is one piece of work. See FusedOps.h.
+// Causal attention under autograd: one head of one sequence is one piece of work.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/custom_function.h>

@@ -1,4 +1,4 @@
-// Token + position embedding under autograd. See FusedOps.h.
+// Token + position embedding under autograd.
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/sort.h>

@@ -1,4 +1,4 @@
-// The projection to queries, keys and values, and its way back, under autograd. See FusedOps.h.
+// The projection to queries, keys and values, and its way back, under autograd.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 

@@ -1,4 +1,4 @@
-// Head and cross-entropy under autograd: loss and gradients are made together, in forward. See FusedOps.h.
+// Head and cross-entropy under autograd: loss and gradients are made together, in forward.
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>

@@ -1,4 +1,4 @@
-// Residual addition and norm under autograd. See FusedOps.h.
+// Residual addition and norm under autograd.
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 

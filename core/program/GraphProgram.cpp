@@ -151,9 +151,7 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
             forget();
             m_givenUp = true;
             giveBack();
-            std::string why = captured.error().sentence;
-            while (why.ends_with('.')) why.pop_back();
-            m_report.preparation = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why);
+            m_report.preparation = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}", captured.error().sentence);
             return eager(state, batches, rate);
         }
     }
@@ -167,7 +165,8 @@ Status GraphProgram::captureTogether(const TrainState& state) {
         capture(state);
     } catch (const std::exception& thrown) {
         const std::string why = thrown.what();
-        own = makeError(ErrorCode::Unsupported, why.substr(0, why.find('\n')));
+        const std::string said = why.substr(0, why.find('\n'));
+        own = makeError(ErrorCode::Unsupported, said.ends_with('.') ? said : said + ".");
     }
     return m_others != nullptr ? m_others->agree(own) : own;
 }

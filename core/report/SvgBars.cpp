@@ -1,4 +1,4 @@
-// Bars of ratios, and of shares. See Svg.h.
+// Bars of ratios, and of shares.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Vec of 8 lanes by AVX2 and FMA. See Vec.h, which alone includes this.
+// Vec of 8 lanes by AVX2 and FMA. Only Vec.h includes this.
 #pragma once
 #include <immintrin.h>
 

@@ -1,5 +1,5 @@
 // Vec of 16 lanes by AVX-512 F, BW, DQ and VL; rounding to Bf16 by AVX512-BF16 where the set has it (denormal results become 0
-// there). See Vec.h, which alone includes this.
+// there). Only Vec.h includes this.
 #pragma once
 #include <immintrin.h>
 

@@ -1,5 +1,5 @@
-// Vec of 4 lanes in the compiler's own vector type: SSE2 on any x86-64, NEON on AArch64, plain scalars elsewhere. See Vec.h, which
-// alone includes this.
+// Vec of 4 lanes in the compiler's own vector type: SSE2 on any x86-64, NEON on AArch64, plain scalars elsewhere. Only Vec.h
+// includes this.
 #pragma once
 
 namespace stepscope::STEPSCOPE_ISA {

@@ -36,6 +36,13 @@ TEST(Presets, TinyCpuTrainsOnBytesInBatchesOf12WithAShortWarmUp) {
     EXPECT_LE(tiny->warmup, 100);
 }
 
+TEST(Presets, ShakespeareCharReadsShakespeareByItsCharacters) {
+    const auto preset = presetConfig("shakespeare-char");
+    ASSERT_TRUE(preset.ok());
+    EXPECT_EQ(preset->data, "shakespeare");
+    EXPECT_EQ(preset->tokenizer, "char");
+}
+
 struct Shape {
     const char* id;
     std::int64_t layers, heads, width, context, batch, accumulation;

@@ -64,13 +64,14 @@ TEST(Trainer, PaddingTheVocabularyChangesNoLoss) {
     for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(plain[i], padded[i], 2e-5) << "step " << i + 1;
 }
 
-TEST(Trainer, ClippingBoundsTheUpdateAndReportsTheNormBeforeIt) {
+TEST(Trainer, ClippingChangesWhatIsTrainedAndReportsTheNormBeforeIt) {
     TinyTrainer clipped(config(3, {{"grad-clip", 0.01}})), free(config(3, {{"grad-clip", 1e6}})), off(config(3, {{"grad-clip", 0.0}}));
     clipped.run(), free.run(), off.run();
     EXPECT_GT(clipped.sink.all<StepDone>()[0].gradientNorm, 0.1);
     EXPECT_EQ(clipped.sink.all<StepDone>()[0].gradientNorm, free.sink.all<StepDone>()[0].gradientNorm);
     EXPECT_TRUE(std::isnan(off.sink.all<StepDone>()[0].gradientNorm));
     EXPECT_EQ(free.sink.losses(), off.sink.losses());
+    EXPECT_NE(clipped.sink.losses(), free.sink.losses());
 }
 
 TEST(Trainer, ValidatesInsideTheLoopNotOnlyAtTheEnd) {

@@ -119,7 +119,7 @@ TEST_F(WindowEndTest, ARunIsSummedUpWithItsFlips) {
     EXPECT_TRUE(end.heading.contains(" steps in 00:0")) << end.heading.toStdString();
     QStringList names;
     for (const auto& figure : end.figures) names << figure.name;
-    for (const char* name : {"loss", "step time", "throughput", "peak process memory"}) EXPECT_TRUE(names.contains(name)) << name;
+    for (const char* name : {"loss", "validation", "step time", "throughput", "peak process memory"}) EXPECT_TRUE(names.contains(name)) << name;
     EXPECT_TRUE(end.figures.back().hint.contains("The chart Memory")) << "and how it is told from what tensors hold";
     EXPECT_TRUE(end.note.contains("Mixed precision off → bf16 at step ")) << end.note.toStdString();
     EXPECT_TRUE(end.note.contains("% a step")) << end.note.toStdString();

@@ -138,7 +138,7 @@ QWidget* CompareForm::buildNumbers() {
     auto* cells = new QWidget;
     auto* layout = new QHBoxLayout(cells);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space(3));
+    layout->setSpacing(space(2));  // at 1024 pixels each name still has its room
     const auto add = [&](const char* key, const char* name, const char* tooltip, ValueRange range, double value) {
         auto* edit = new NumberEdit;
         edit->setRange(range);
@@ -149,6 +149,7 @@ QWidget* CompareForm::buildNumbers() {
         edit->setMinimumWidth(64);
         auto* label = new ElidedLabel(Tone::Muted);
         label->setText(name);
+        label->setMaximumWidth(110);
         auto* cell = new QVBoxLayout;
         cell->setSpacing(2);
         cell->addWidget(label);
@@ -168,7 +169,7 @@ QWidget* CompareForm::buildNumbers() {
         "Then both are trained for so many seconds with each of 5 seeds, and their validation losses are compared: ten times as many seconds in all, "
         "beyond the minutes. 0 = do not",
         IntegerRange{0, 86'400}, 0);
-    layout->addStretch(1);
+    layout->addStretch();
     return cells;
 }
 

@@ -1,4 +1,4 @@
-// The CUDA forms of the fused operations, compiled for the host: their table, over pointers of the program's own memory. See Emulation.h.
+// The CUDA forms of the fused operations, compiled for the host: their table, over pointers of the program's own memory.
 #pragma once
 #include "core/cuda/CudaInterface.h"
 

@@ -75,6 +75,7 @@ RunSummary FakeRun::wait() {
     summary.state = m_state;
     summary.steps = m_step;
     summary.lossLast = m_loss;
+    if (m_step >= 100) summary.validationLoss = m_loss + 0.08;
     summary.msPerStepMedian = m_stepMs;
     summary.tokensPerSecond = 12 * 128 / (m_stepMs / 1000);
     summary.peakMemoryBytes = 412'000'000;
