@@ -69,6 +69,29 @@ TEST_F(ResumeTest, GoesOnFromTheCheckpointThatWasChosenInTheList) {
     for (const auto& [step, loss] : losses()) EXPECT_EQ(loss, first.at(step)) << "step " << step;
 }
 
+TEST_F(ResumeTest, ClosingTheWindowWhileItTrainsAsksNothingAndKeepsTheWeights) {
+    open({"steps=100000"});
+    ASSERT_TRUE(reaches(1, 5));
+    place->window().close();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !place->window().isVisible(); }, 30'000)) << place->window().notice().sentence().toStdString();
+    EXPECT_EQ(QApplication::activeModalWidget(), nullptr);
+    place.reset();
+    const auto listed = listCheckpoints(options.database.toStdString(), 1);
+    ASSERT_TRUE(listed) << listed.error().sentence;
+    ASSERT_EQ(listed->size(), 1u);
+    EXPECT_GE(listed->front().step, 5);
+    const std::int64_t kept = listed->front().step;
+    open({"steps=100000"});
+    ASSERT_TRUE(reaches(2, 1));  // the fixture's windows train at once
+    press("Stop");
+    ASSERT_TRUE(idle());
+    choose(1, resume);
+    ASSERT_TRUE(reaches(3, kept + 1));
+    EXPECT_EQ(live().info()->firstStep, kept);
+    press("Stop");
+    ASSERT_TRUE(idle());
+}
+
 TEST_F(ResumeTest, SaysWhatToDoWhenTheSessionHasNoCheckpoint) {
     open({"steps=100000", "checkpoint-at-end=off"});
     ASSERT_TRUE(reaches(1, 5));
