@@ -66,6 +66,20 @@ TEST_F(Training, WritesTheSampleOfItsLastStepToTheEnd) {
     EXPECT_GT(found[1].second, 100) << "as long as the first, " << found[0].second << " characters";
 }
 
+// As after a kill between writing the checkpoint and storing that it was.
+TEST_F(Training, GoesOnByItsNumberFromACheckpointThatTheSessionFileDoesNotKnow) {
+    train();
+    {
+        SQLite::Database sessions(database(), SQLite::OPEN_READWRITE);
+        ASSERT_GT(sessions.exec("DELETE FROM checkpoints"), 0);
+    }
+    const auto resumed = cli({"train", "--resume", "1", "--db", database(), "--steps", "20", "--json"});
+    ASSERT_EQ(resumed.exitCode, 0) << resumed.err;
+    EXPECT_EQ(newest()["state"], "finished");
+    SQLite::Database sessions(database());
+    EXPECT_EQ(sessions.execAndGet("SELECT first_step FROM sessions WHERE id = 2").getInt64(), 12);
+}
+
 TEST_F(Training, IsQuietInAPipe) {
     const auto finished = cli(tiny({"--json"}));
     EXPECT_EQ(finished.err, "");
