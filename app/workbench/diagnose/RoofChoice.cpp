@@ -64,6 +64,7 @@ std::vector<GpuWork> gpuWorkOf(const RangePanes& panes) {
         time = cappedSum(time, stream.time.busy.ns);
     }
     std::vector<GpuWork> worked;
+    worked.reserve(times.size());
     for (const auto& [gpu, time] : times) worked.push_back({.rank = gpu.first, .device = gpu.second, .time = {time}});
     return worked;
 }
