@@ -80,7 +80,7 @@ void MappedFile::letGo(std::string_view read) const {
     // Whole pages only: the rest of the last one is still to be read.
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const std::uintptr_t first = from & ~(page - 1), end = (from + read.size()) & ~(page - 1);
-    if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+    if (first < end) ::madvise(static_cast<char*>(m_address) + (first - begin), end - first, MADV_DONTNEED);
 }
 
 bool MappedFile::cutShort() const {
