@@ -194,14 +194,9 @@ bool Course::dueForRebuilding() const {
 // enough: pairs for the look at the end. Their number alone decides how long it goes on, never what they say: that look must have been fixed
 // beforehand.
 bool Course::timeForAnother(bool enough) const {
-    return m_elapsed + m_plan->pairSeconds + (dueForRebuilding() ? m_rebuildSeconds : 0) <= limit(enough);
-}
-
-// Seconds at which it ends, enough being as above.
-double Course::limit(bool enough) const {
     // For slow steps, not for pairs that others disturb: who computes all day would make it wait all day.
     const double most = enough ? 0 : std::min(m_rules.mostSeconds, kPairsLeftOut * leastBudget());
-    return std::max(m_rules.budgetSeconds, most);
+    return m_elapsed + m_plan->pairSeconds + (dueForRebuilding() ? m_rebuildSeconds : 0) <= std::max(m_rules.budgetSeconds, most);
 }
 
 // The first position from which on steps are as fast as those that follow them in their block, over the pilot's blocks of an arm. At least one step:

@@ -114,7 +114,6 @@ private:
     void concludePair();
     bool timeForAnother(bool enough) const;
     bool dueForRebuilding() const;
-    double limit(bool enough) const;
 
     CourseRules m_rules;
     std::optional<CoursePlan> m_plan;
