@@ -130,16 +130,18 @@ private:
     }
 
     void end(const Error& why, std::size_t batch) {
+        // Asked before abandon() lets go who waits for room: it may call finish() at once, and it is told all the same.
+        const bool ending = m_ending;
         const auto lost = batch + m_queue.abandon();
-        m_outcome = makeError(why.code,
-                              m_ending || m_gaveUp
-                                  ? fmt::format("{} The last {} events of session {} are not stored, and it counts as interrupted.", why.sentence,
-                                                lost, m_session)
-                                  : fmt::format("{} Recording of session {} ends here; the run goes on without it.", why.sentence, m_session),
-                              why.cause)
-                        .about(Subject::Kind::Database, m_options.path);
+        m_outcome =
+            makeError(why.code,
+                      ending || m_gaveUp ? fmt::format("{} The last {} events of session {} are not stored, and it counts as interrupted.",
+                                                       why.sentence, lost, m_session)
+                                         : fmt::format("{} Recording of session {} ends here; the run goes on without it.", why.sentence, m_session),
+                      why.cause)
+                .about(Subject::Kind::Database, m_options.path);
         m_blocked = false;  // nobody need wait for what will not come
-        if (!m_ending && m_options.onEnded) m_options.onEnded(m_outcome.error());
+        if (!ending && m_options.onEnded) m_options.onEnded(m_outcome.error());
     }
 
     // A busy database, a full disk, one that cannot be read or written: that may pass. What else SQLite refuses, it would refuse again.
