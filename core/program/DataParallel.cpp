@@ -12,6 +12,7 @@
 #include "core/base/Check.h"
 #include "core/base/GiveWay.h"
 #include "core/base/OperationSpan.h"
+#include "core/base/SumLaunch.h"
 #include "core/kernels/rounding/RoundingCpu.h"
 
 namespace stepscope {
@@ -185,7 +186,7 @@ bool DataParallel::Bucket::inPlace() const {
 // Put under way: reduce() waits for the end of it.
 Status DataParallel::addUpOnGpu(const Bucket& bucket) {
     const bool halves = !bucket.halves.empty();
-    const OperationSpan span("all-reduce", Role::Communication, 0, [&] {
+    const OperationSpan span(kSumLaunch, Role::Communication, 0, [&] {
         std::int64_t count = 0;
         for (const at::Tensor& gradient : bucket.gradients) count += gradient.numel();
         return OperationWork{.flops = 0, .bytes = count * static_cast<std::int64_t>(halves ? sizeof(std::uint16_t) : sizeof(float))};

@@ -24,6 +24,7 @@ constexpr int kStepsBetweenLooks = 100'000;          // of SQLite's machine
 constexpr std::int64_t kStepsForARow = 100'000'000;  // a second or two: no row of a table that Nsight wrote takes as many
 constexpr std::int64_t kStepsForAByte = 4;           //   nor those that are copied of one of this file's size
 constexpr std::int64_t kMostWorkers = 4096;          // of a file; of more processes the worker is the first
+constexpr std::int64_t kPageable = 0, kPinned = 1;   // kinds of memory that is the host's
 
 const char* memoryKind(std::int64_t kind) {
     constexpr std::array names{"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"};
@@ -333,7 +334,7 @@ private:
             if (!known) continue;
             Record& record = *known;
             record.name = m_trace.text(
-                rows.is(9) ? fmt::format("Memcpy {} ({} -> {})", copyKind(rows.whole(8)), memoryKind(rows.whole(9)), memoryKind(rows.whole(10)))
+                rows.is(9) ? fmt::format("Memcpy {} ({} -> {})", copyKind(rows.whole(8)), memoryKind(rows.whole(9)), memoryKind(rows.whole(10, -1)))
                            : fmt::format("Memcpy {}", copyKind(rows.whole(8))));
             record.arguments = m_trace.arguments({.bytes = std::max<std::int64_t>(0, rows.whole(7)), .extra = inContext(rows.whole(3)) + "}"});
             m_trace.slice(record);
@@ -402,17 +403,19 @@ private:
         while (rows.next()) {
             tick();
             if (!timed(rows, 0) || !ofProcess(rows, 1)) continue;
-            if (rows.is(2) && !rows.isWhole(2)) {
+            const std::int64_t kind = rows.whole(6, -1);
+            const bool ofHost = kind == kPageable || kind == kPinned;  // whichever device its row names
+            if (!ofHost && rows.is(2) && !rows.isWhole(2)) {
                 m_trace.skip("a device that is no whole number");
                 continue;
             }
-            if (!rows.is(2)) m_trace.tell("allocations of which the file does not say the device");
+            if (!ofHost && !rows.is(2)) m_trace.tell("allocations of which the file does not say the device");
             const std::int64_t bytes = std::max<std::int64_t>(0, rows.whole(4));
             m_trace.allocation(std::to_string(pid(rows.whole(1))), {.at = rows.whole(0),
                                                                     .bytes = rows.whole(5) == 1 ? -bytes : bytes,
-                                                                    .device = rows.whole(2, -1),
+                                                                    .device = ofHost ? -1 : rows.whole(2, -1),
                                                                     .address = static_cast<std::uint64_t>(rows.whole(3)),
-                                                                    .kind = memoryKind(rows.whole(6, -1)),
+                                                                    .kind = memoryKind(kind),
                                                                     .owner = {}});
         }
     }

@@ -20,6 +20,7 @@ struct NestedSlice {
     std::int64_t self = 0;     // ns that none of those that lie in it take
     std::int32_t parent = -1;  // a place in the same list, before it; -1: none
     bool inStep = false;       // a step holds it, or it is one
+    bool moves = false;        // data between workers, on the host
     std::int64_t length() const { return end - start; }
 };
 

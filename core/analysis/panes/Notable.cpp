@@ -108,9 +108,9 @@ Notable movesAlone(const RangePanes& panes) {
     const WorstWorker worst =
         worstWorker(panes, kMovesAlone, [](const DividedSteps& steps) { return partOfTime(steps.communication - steps.overlapped, steps.window); });
     if (worst.steps == nullptr) return {};
-    return {.sentence = fmt::format("{} of {} moves data between workers while no kernel computes: with more gradients added up before an update "
+    return {.sentence = fmt::format("{} of {} moves data between workers while no {} computes: with more gradients added up before an update "
                                     "it is needed less often.",
-                                    format::percent(worst.share), dividedTime(panes, *worst.steps)),
+                                    format::percent(worst.share), dividedTime(panes, *worst.steps), worst.steps->device ? "kernel" : "operation"),
             .share = worst.share};
 }
 
@@ -206,7 +206,7 @@ const std::vector<NotableRule>& notableRules() {
     static const std::vector<NotableRule> all{
         {"batches", "data at least 5 %", waitsForBatches},
         {"gpu-idle", "a GPU without work at least 20 %", idleGpu},
-        {"communication", "data moved between workers while no kernel computes at least 10 %", movesAlone},
+        {"communication", "data moved between workers while nothing computes at least 10 %", movesAlone},
         {"computes-nothing", "on a CPU: host and waiting at least 30 %", computesNothing},
         {"small-operations",
          "on a CPU: at least 100 operations a step that are neither matrix products nor attention and take at most 0.2 ms each, and at least 30 % of "

@@ -76,6 +76,7 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
     struct Known {
         std::uint32_t text = 0;
         WorkClass work = WorkClass::Host;
+        bool moves = false;
     };
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, SliceKind>, Known> known;
     for (const Slice& slice : block.slices) {
@@ -85,6 +86,7 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
         if (added) {
             found->second.text = textOf(flameName(block.strings[slice.name], slice.kind));
             found->second.work = workClass(slice.kind, block.strings[slice.name], block.strings[slice.phase], block.strings[slice.role]);
+            found->second.moves = movesOnHost(slice.kind, block.strings[slice.name], block.strings[slice.role]);
         }
         nested.push_back({.start = std::max(slice.start, from),
                           .end = std::min(end, to),
@@ -93,7 +95,8 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
                           .kind = slice.kind,
                           .work = found->second.work,
                           .cut = from > slice.start,
-                          .open = to < end});
+                          .open = to < end,
+                          .moves = found->second.moves});
     }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/StepPlace.h"
+#include "core/base/SumLaunch.h"
 #include "core/trace/Lod.h"
 
 namespace stepscope {
@@ -38,6 +39,17 @@ std::int64_t lengthWithin(const Spans& spans, std::int64_t from, std::int64_t to
     return length;
 }
 
+// Of two lists as merged() leaves them.
+Spans both(const Spans& a, const Spans& b) {
+    Spans all;
+    for (auto one = a.begin(), other = b.begin(); one != a.end() && other != b.end();) {
+        const NsSpan common{std::max(one->first, other->first), std::min(one->second, other->second)};
+        if (common.first < common.second) all.push_back(common);
+        one->second < other->second ? ++one : ++other;
+    }
+    return all;
+}
+
 // The step that a part of one is of, among `steps` by their begin; where it is not there the part itself.
 NsSpan wholeStep(const Spans& steps, NsSpan part) {
     const auto after = std::ranges::partition_point(steps, [&](const NsSpan& one) { return one.first <= part.first; });
@@ -53,8 +65,13 @@ TimeNs DividedSteps::eachThread(TimeNs time) const {
 }
 
 bool isCommunication(const std::string& kernel) {
-    return kernel.starts_with("nccl") || kernel.starts_with("rccl") || kernel.starts_with("gloo:") ||
-           kernel.find("ncclKernel") != std::string::npos || kernel.find("ncclDevKernel") != std::string::npos;
+    return kernel.starts_with("nccl") || kernel.starts_with("rccl") || kernel.find("ncclKernel") != std::string::npos ||
+           kernel.find("ncclDevKernel") != std::string::npos;
+}
+
+bool movesOnHost(SliceKind kind, const std::string& name, const std::string& role) {
+    if (!isOperation(kind) && kind != SliceKind::Annotation) return false;
+    return (role == toString(Role::Communication) && name != kSumLaunch) || name.starts_with("gloo:");
 }
 
 void StepDivision::addSpan(std::size_t kind, std::int64_t start, std::int64_t end) {
@@ -101,12 +118,20 @@ void StepDivision::addThread(const std::string& name, const std::vector<NestedSl
                 if (!lane.team && from < one.end) lane.ofTeam.push_back({{from, one.end}, wholeStep(facts.whole, {from, one.end})});
             }
         }
+        if (one.moves) m_moving.emplace_back(one.start, one.end);
         if (one.kind == SliceKind::Runtime || one.kind == SliceKind::Driver)
             addSpan(RuntimeCalls, one.start, one.end);
         else if (one.work == WorkClass::Data || texts[one.text].starts_with("enumerate(DataLoader)"))
             addSpan(Loading, one.start, one.end);
         else if (isOperation(one.kind))
             addSpan(OnCpu, one.start, one.end);
+    }
+    for (const OwnTime& one : lane.team ? lane.member.times : ownTimes(slices)) {
+        if (one.work == WorkClass::Host || one.work == WorkClass::LaunchGaps || one.work == WorkClass::Data) continue;
+        if (!m_computing.empty() && m_computing.back().second == one.start)
+            m_computing.back().second = one.end;
+        else
+            m_computing.emplace_back(one.start, one.end);
     }
     m_lanes.push_back(std::move(lane));
 }
@@ -170,6 +195,17 @@ void StepDivision::divideThread(DividedSteps& into) const {
     }
     into.classes[static_cast<std::size_t>(WorkClass::Host)].time.ns = std::max<std::int64_t>(0, into.window.ns - others);
     divideTeam(*best, into);
+    overlap(*best, into);
+}
+
+void StepDivision::overlap(const Lane& steps, DividedSteps& into) const {
+    if (m_moving.empty()) return;
+    Spans divided;
+    for (const TeamStep& step : steps.ofTeam) divided.push_back(step.shown);
+    if (divided.empty()) divided.emplace_back(into.from.ns, into.to.ns);
+    const Spans moving = both(merged(m_moving), merged(std::move(divided)));
+    into.communication.ns = lengthWithin(moving, into.from.ns, into.to.ns);
+    into.overlapped.ns = lengthWithin(both(moving, merged(m_computing)), into.from.ns, into.to.ns);
 }
 
 void StepDivision::divideTeam(const Lane& steps, DividedSteps& into) const {

@@ -36,7 +36,8 @@ struct DividedSteps {
     std::int64_t fewestThreads = 1, mostThreads = 1;
     TimeNs shared;
     std::vector<ThreadBusy> threads;  // with operations; those that did most first
-    // Of GPUs, within what is divided: how long kernels moved data between workers, and how long of that others computed meanwhile.
+    // Within what is divided: how long data was on its way between workers, of GPUs by kernels, else by threads of the host; and how long of that
+    // other kernels, or operations of any thread, computed.
     TimeNs communication, overlapped;
 
     // What the classes are parts of: of a team threads x steps.
@@ -82,15 +83,20 @@ private:
     void divideDevice(DividedSteps& into) const;
     void divideThread(DividedSteps& into) const;
     void divideTeam(const Lane& steps, DividedSteps& into) const;
+    void overlap(const Lane& steps, DividedSteps& into) const;
 
     std::int64_t m_rank;
     std::vector<Lane> m_lanes;
     std::array<std::vector<NsSpan>, kOnDevice> m_spans;
+    std::vector<NsSpan> m_moving, m_computing;  // of threads of the host
     bool m_device = false;
     std::int64_t m_lastWork = 0;
 };
 
-// Whether a kernel moves data between workers: NCCL's, RCCL's, Gloo's.
+// Whether a kernel moves data between workers: NCCL's, RCCL's.
 bool isCommunication(const std::string& kernel);
+// Whether a slice of a host's thread lasts as long as it takes to move data between workers: our own sums and exchanges, and what PyTorch does by
+// Gloo. Of what is done by NCCL it is the launch alone (kSumLaunch, "nccl:all_reduce").
+bool movesOnHost(SliceKind kind, const std::string& name, const std::string& role);
 
 }  // namespace stepscope

@@ -41,6 +41,11 @@ constexpr std::array<std::string_view, 24> kNothing{
     "aten::select",  "aten::expand",     "aten::permute",   "aten::unsqueeze",  "aten::squeeze", "aten::split",
     "aten::linear",  "aten::empty_like", "aten::to",        "aten::clone",      "aten::resize_", "aten::_local_scalar_dense"};
 
+// What PyTorch does for other workers, or waits for of them, on a thread of the host.
+bool isOfWorkers(std::string_view name) {
+    return name.starts_with("gloo:") || name.starts_with("c10d::") || name.starts_with("_c10d_functional::");
+}
+
 }  // namespace
 
 const char* toString(WorkClass kind) {
@@ -60,7 +65,7 @@ WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phas
     if (kind == SliceKind::Annotation && name.starts_with("enumerate(DataLoader)")) return WorkClass::Data;
     if (!isOperation(kind) && !ofDevice) return WorkClass::Host;
     if (phase == "batch" || phase == "copy") return WorkClass::Data;
-    if (role == toString(Role::Communication)) return WorkClass::Host;  // for other workers
+    if (role == toString(Role::Communication) || isOfWorkers(name)) return WorkClass::Host;
     // A node of autograd computes by the operations that it calls; its own time is the engine's.
     if (ofDevice && kind != SliceKind::Kernel) return WorkClass::Copies;
     if (kind == SliceKind::Backward || name.starts_with("autograd::") || name.starts_with("torch::autograd") || isOne(name, kNothing))

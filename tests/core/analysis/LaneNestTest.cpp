@@ -10,6 +10,7 @@
 #include "core/analysis/panes/LayerMap.h"
 #include "core/analysis/panes/MemoryCurve.h"
 #include "core/analysis/panes/StepDivision.h"
+#include "core/base/SumLaunch.h"
 
 namespace stepscope {
 namespace {
@@ -197,6 +198,67 @@ TEST(StepDivision, KnowsWhatMovesDataBetweenWorkers) {
     EXPECT_TRUE(isCommunication("ncclKernel_AllReduce_RING_LL_Sum_float"));
     EXPECT_TRUE(isCommunication("ncclDevKernel_AllGather"));
     EXPECT_FALSE(isCommunication("volta_sgemm_128x64_nn"));
+    EXPECT_TRUE(movesOnHost(SliceKind::Annotation, "gloo:all_reduce", ""));
+    EXPECT_TRUE(movesOnHost(SliceKind::Own, "all-reduce", "communication"));
+    for (const auto& [name, role] : {std::pair("nccl:all_reduce", ""), std::pair(kSumLaunch, "communication")})
+        EXPECT_FALSE(movesOnHost(SliceKind::Annotation, name, role)) << name << ": on the host it is launched, and no more";
+    EXPECT_FALSE(movesOnHost(SliceKind::Runtime, "gloo:all_reduce", "")) << "a call of that name";
+    EXPECT_FALSE(movesOnHost(SliceKind::Operation, "aten::mm", "mlp/up"));
+}
+
+// Gloo's ranges begin on the thread that asked for them and end when they have ended, whatever lies around there.
+TEST(StepDivision, OnACpuDataThatMovesIsHiddenWhereAnyThreadComputesAtEveryNanosecond) {
+    std::mt19937 random(12);
+    const std::vector<std::string> texts{"step", "aten::mm", "aten::view", "batch", "gloo:all_reduce"};
+    constexpr WorkClass kinds[] = {WorkClass::Host, WorkClass::MatrixProducts, WorkClass::Host, WorkClass::Data, WorkClass::Host};
+    std::int64_t hidden = 0, alone = 0;
+    for (int round = 0; round < 100; ++round) {
+        std::vector<int> moving(1000, 0), computing(1000, 0), within(1000, 0);
+        StepDivision division(0);
+        for (int thread = 0; thread < 3; ++thread) {
+            std::vector<NestedSlice> lane;
+            std::vector<std::uint32_t> innermost(1000, 2);
+            // Two steps with a gap between them, of one thread alone; the others' operations reach over its edges.
+            if (thread == 0)
+                for (const auto& [from, to] : {NsSpan(100, 450), NsSpan(500, 900)}) {
+                    lane.push_back(nested(from, to, 0, 0, SliceKind::Step, WorkClass::Host));
+                    std::fill(within.begin() + from, within.begin() + to, 1);
+                }
+            for (std::int64_t at = thread == 0 ? 110 : 20; at < 980;) {
+                const std::int64_t to = std::min<std::int64_t>(1000, at + 5 + static_cast<std::int64_t>(random() % 60));
+                if (thread > 0 || to <= 450 || (at >= 500 && to <= 900)) {
+                    const auto text = static_cast<std::uint32_t>(1 + random() % 4);
+                    lane.push_back(nested(at, to, text, 1, text == 4 ? SliceKind::Annotation : SliceKind::Operation, kinds[text]));
+                    lane.back().moves = text == 4;
+                    std::fill(innermost.begin() + at, innermost.begin() + to, text);
+                    if (text == 4) std::fill(moving.begin() + at, moving.begin() + to, 1);
+                    // What is computed while it is on its way lies in it.
+                    if (text == 4 && to - at > 20) {
+                        lane.push_back(nested(at + 5, at + 15, 1, 2, SliceKind::Operation, WorkClass::MatrixProducts));
+                        std::fill(innermost.begin() + at + 5, innermost.begin() + at + 15, 1U);
+                    }
+                }
+                at = to + static_cast<std::int64_t>(random() % 40);
+            }
+            for (std::size_t at = 0; at < 1000; ++at) computing[at] |= innermost[at] == 1 ? 1 : 0;
+            nestLane(lane);
+            division.addThread("thread " + std::to_string(thread), lane, texts);
+        }
+        const DividedSteps steps = division.result();
+        ASSERT_FALSE(steps.device);
+        ASSERT_EQ(steps.steps, 2);
+        std::int64_t all = 0, both = 0;
+        for (std::size_t at = 0; at < 1000; ++at) {
+            all += moving[at] * within[at];
+            both += moving[at] * computing[at] * within[at];
+        }
+        EXPECT_EQ(steps.communication.ns, all) << round;
+        EXPECT_EQ(steps.overlapped.ns, both) << round;
+        hidden += both;
+        alone += all - both;
+    }
+    EXPECT_GT(hidden, 0);
+    EXPECT_GT(alone, 0);
 }
 
 TEST(LayerMap, HasARowALayerAndAColumnAPart) {

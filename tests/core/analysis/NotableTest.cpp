@@ -94,8 +94,14 @@ TEST(Notable, DataThatIsMovedCountsWhereNoKernelComputesMeanwhile) {
     panes.steps[0].communication.ns = 150;
     panes.steps[0].overlapped.ns = 50;
     EXPECT_THAT(rulesThatSpeak(panes), ElementsAre("communication"));
+    EXPECT_THAT(notables(panes).front().sentence, HasSubstr("while no kernel computes"));
     panes.steps[0].overlapped.ns = 51;
     EXPECT_THAT(rulesThatSpeak(panes), IsEmpty());
+    RangePanes host = rangeWith("host and waiting", 100);
+    host.steps[0].communication.ns = 150;
+    host.steps[0].overlapped.ns = 50;
+    EXPECT_THAT(rulesThatSpeak(host), ElementsAre("communication"));
+    EXPECT_THAT(notables(host).front().sentence, HasSubstr("while no operation computes"));
 }
 
 TEST(Notable, SmallOperationsAreManyShortAndTogetherMuch) {

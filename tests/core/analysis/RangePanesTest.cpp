@@ -175,6 +175,36 @@ TEST(RangePanes, KnowHowManyStepsTheirEdgesCut) {
     }
 }
 
+// The first worker as we record it: sums on a thread of their own, an exchange on the thread of the steps. The second as PyTorch names it.
+TEST(RangePanes, OfWorkersOnACpuSayHowMuchOfWhatIsOnItsWayIsHidden) {
+    SliceBlock trainer, sums, other;
+    trainer.thread = {.process = 1, .thread = 10, .name = "trainer"};
+    trainer.strings = {"", "aten::mm", "all-gather", "backward", "mlp/up", "communication"};
+    trainer.slices = {{.start = 0, .duration = 1000 * kUs, .called = 700 * kUs, .kind = SliceKind::Step, .step = 1},
+                      {.start = 100 * kUs, .duration = 600 * kUs, .name = 1, .phase = 3, .role = 4, .depth = 1},
+                      {.start = 850 * kUs, .duration = 100 * kUs, .name = 2, .role = 5, .depth = 1, .kind = SliceKind::Own}};
+    sums.thread = {.process = 1, .thread = 11, .name = "sums"};
+    sums.strings = {"", "all-reduce", "communication"};
+    sums.slices = {{.start = 500 * kUs, .duration = 300 * kUs, .name = 1, .role = 2, .kind = SliceKind::Own}};
+    other.thread = {.process = 2, .thread = 10, .name = "main", .lane = 500, .rank = 1};
+    other.strings = {"", "aten::mm", "gloo:all_reduce", "nccl:all_reduce"};
+    other.slices = {{.start = 0, .duration = 1000 * kUs, .called = 500 * kUs, .kind = SliceKind::Step, .step = 1},
+                    {.start = 200 * kUs, .duration = 400 * kUs, .called = 100 * kUs, .name = 2, .depth = 1, .kind = SliceKind::Annotation},
+                    {.start = 300 * kUs, .duration = 100 * kUs, .name = 1, .depth = 2},
+                    {.start = 700 * kUs, .duration = 100 * kUs, .name = 3, .depth = 1, .kind = SliceKind::Annotation}};
+    MemoryTrace trace;
+    for (const SliceBlock* block : {&trainer, &sums, &other}) trace.add(encodeSlices(*block));
+    trace.finish();
+    const auto of = [&](std::int64_t from, std::int64_t to) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> all;
+        for (const DividedSteps& steps : panesOf(trace, from, to).steps) all.emplace_back(steps.communication.ns / kUs, steps.overlapped.ns / kUs);
+        return all;
+    };
+    using Both = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    EXPECT_EQ(of(0, 0), (Both{{300 + 100, 200}, {400, 100}}));
+    EXPECT_EQ(of(0, 650 * kUs), (Both{{150, 150}, {400, 100}})) << "of the range alone";
+}
+
 TEST(RangePanes, TurnTheFlameGraphForWhoDrawsItAndForNobodyElse) {
     const SmallGpuRun run;
     MemoryTrace trace;

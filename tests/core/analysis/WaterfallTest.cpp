@@ -204,6 +204,8 @@ TEST(Waterfall, GivesEachKindOfWorkItsClass) {
     EXPECT_EQ(kind("aten::transpose", "forward", "mlp/up"), "host and waiting");
     EXPECT_EQ(kind("all-reduce", "backward", "communication", SliceKind::Own), "host and waiting");
     EXPECT_EQ(kind("step 3", "", "", SliceKind::Step), "host and waiting");
+    for (const char* name : {"gloo:all_reduce", "c10d::allreduce_", "_c10d_functional::wait_tensor"})
+        EXPECT_EQ(kind(name, "", ""), "host and waiting") << name << " is for other workers";
     // Of PyTorch's traces, which say neither phase nor role.
     EXPECT_EQ(kind("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "", "", SliceKind::Annotation), "data");
     EXPECT_EQ(kind("Optimizer.step#AdamW.step", "", "", SliceKind::Annotation), "host and waiting");

@@ -11,12 +11,15 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ThreadWorkers.h"
 #include "TinyTraining.h"
+#include "core/base/OperationSpan.h"
+#include "core/base/SumLaunch.h"
 #include "core/program/DataParallel.h"
 #include "core/program/DealtMoments.h"
 #include "tests/core/workers/nccl/FakeNccl.h"
@@ -130,6 +133,39 @@ TEST(GpuSums, NumbersThatAreNoGradientsAreAddedUpWithThemInFloat32) {
 }
 
 // What one of two workers is told when it adds up one gradient after another, until it is told something; the other does what `instead` says.
+struct HeardSums final : StepObserver {
+    void spanEnds(const SpanFacts& span) noexcept override {
+        const std::lock_guard lock(mutex);
+        if (std::string(span.name).starts_with("all-reduce")) names.emplace_back(span.name);
+    }
+    std::mutex mutex;
+    std::vector<std::string> names;
+};
+
+// Its span ends when the GPU has been told, and says nothing of how long the gradients are on their way.
+TEST(GpuSums, ASumThatIsHandedToTheGpuIsCalledALaunch) {
+    for (const bool byNccl : {true, false}) {
+        fakeAsNew(FAKE_NCCL);
+        const auto heard = std::make_shared<HeardSums>();
+        {
+            const Listening<StepObserver> listening(stepObservers, heard);
+            ThreadWorkers together(2);
+            together.run([&](int rank) {
+                DataParallel others(together.of(rank));
+                if (byNccl) {
+                    auto gpu = joined(together, rank);
+                    ASSERT_TRUE(gpu) << gpu.error().sentence;
+                    others.addUpOn(std::move(*gpu));
+                }
+                const at::Tensor gradient = at::full({4}, 1, at::kFloat);
+                others.onFinal({.offset = 0, .count = 4, .parameters = {gradient}, .offsets = {0}});
+                others.reduce();
+            });
+        }
+        EXPECT_EQ(heard->names, (std::vector<std::string>(2, byNccl ? kSumLaunch : "all-reduce"))) << "one of each worker";
+    }
+}
+
 std::string toldWhile(FakeNccl& fake, int told, const std::function<void(ThreadWorkers& together, DataParallel& others)>& instead,
                       milliseconds patience = kPatience) {
     std::string sentence = "nothing";

@@ -14,9 +14,11 @@
 #include <algorithm>
 
 #include "WindowFixture.h"
+#include "core/events/Event.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/record/Recorder.h"
+#include "widgets/panels/guide/ShortcutsOverlay.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -214,6 +216,104 @@ TEST_F(WindowTimelineTest, SelectsSearchesAndSumsUp) {
     QTest::keyClick(&view(), Qt::Key_Escape);
     EXPECT_FALSE(view().selected().has_value());
     EXPECT_FALSE(view().range().has_value());
+}
+
+// From the forward operation to its backward function, from the call to its kernel, and back: where a slice is the end of no arrow nothing moves.
+TEST_F(WindowTimelineTest, TheBracketsFollowArrowsToWhereTheyLeadAndToWhereTheyComeFrom) {
+    SessionInfo info;
+    info.kind = SessionKind::Trace;
+    info.name = "arrows";
+    info.config.reset();
+    info.machine.reset();
+    {
+        auto recorder = Recorder::open({.path = options.database.toStdString()}, info);
+        ASSERT_TRUE(recorder.ok());
+        const auto keep = [&](Chunk chunk) { (*recorder)->publishChunk(std::make_shared<const Chunk>(std::move(chunk))); };
+        SliceBlock host{.thread = {.process = 1, .thread = 2, .number = 1, .name = "trainer", .lane = 3},
+                        .strings = {"", "aten::gelu", "GeluBackward0", "cudaLaunchKernel", "aten::add"}};
+        host.slices = {{.start = 100'000, .duration = 40'000, .called = 10'000, .name = 1, .sequence = 7},
+                       {.start = 110'000, .duration = 10'000, .name = 3, .depth = 1, .kind = SliceKind::Runtime, .correlation = 5},
+                       {.start = 300'000, .duration = 50'000, .name = 4},
+                       {.start = 600'000,
+                        .duration = 80'000,
+                        .name = 2,
+                        .kind = SliceKind::Backward,
+                        .sequence = 7,
+                        .forwardThread = 1,
+                        .forwardStart = 100'000}};
+        SliceBlock stream{.thread = {.thread = 7, .name = "stream 7", .lane = 77, .device = 0}, .strings = {"", "gelu_kernel"}};
+        stream.slices = {{.start = 200'000, .duration = 60'000, .name = 1, .kind = SliceKind::Kernel, .correlation = 5}};
+        keep(encodeSlices(host));
+        keep(encodeSlices(stream));
+        (*recorder)->publish(StateChanged{{}, 0, RunState::Finished, ""});
+        ASSERT_TRUE((*recorder)->finish().ok());
+    }
+    options.size = {1280, 800};
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    look();
+    ASSERT_TRUE(filled()) << page().sentence().toStdString();
+    settle();
+    const auto selected = [&] { return view().selected() ? view().selected()->name : std::string(); };
+    const auto becomesSelected = [&](const std::string& name) { return QTest::qWaitFor([&] { return selected() == name; }, 5000); };
+    const auto follow = [&](char bracket, const std::string& name) {
+        QTest::keyClick(&view(), bracket);
+        EXPECT_TRUE(becomesSelected(name)) << bracket << ": " << selected();
+    };
+    const auto stays = [&](char bracket) {
+        const std::string before = selected();
+        QTest::keyClick(&view(), bracket);
+        QTest::qWait(150);
+        EXPECT_EQ(selected(), before) << bracket;
+    };
+    view().setFocus();
+    stays(']');  // nothing is selected that an arrow could begin at
+    page().searchFor("aten::gelu");
+    ASSERT_TRUE(becomesSelected("aten::gelu")) << selected();
+    EXPECT_TRUE(page().details().contains("leads to")) << page().details().toStdString();
+    stays('[');
+    follow(']', "GeluBackward0");
+    EXPECT_TRUE(page().details().contains("comes from")) << page().details().toStdString();
+    follow('[', "aten::gelu");
+    page().searchFor("cudaLaunchKernel");
+    ASSERT_TRUE(becomesSelected("cudaLaunchKernel")) << selected();
+    follow(']', "gelu_kernel");
+    EXPECT_EQ(view().selected()->lane, 77);
+    stays(']');
+    follow('[', "cudaLaunchKernel");
+    EXPECT_EQ(view().selected()->lane, 3);
+    page().searchFor("aten::add");
+    ASSERT_TRUE(becomesSelected("aten::add")) << selected();
+    stays(']');
+    stays('[');
+}
+
+TEST_F(WindowTimelineTest, AQuestionMarkShowsTheKeysOfTheTimelineAndAnyKeyTakesThemAway) {
+    options.size = {1280, 800};
+    open();
+    look();
+    capture();
+    view().fit();
+    settle();
+    auto* keys = page().findChild<ShortcutsOverlay*>();
+    ASSERT_NE(keys, nullptr);
+    for (const Qt::Key closing : {Qt::Key_Escape, Qt::Key_W}) {
+        view().setFocus();
+        const double scale = view().nsPerPixel();
+        QTest::keyClick(&view(), '?');
+        ASSERT_TRUE(keys->isVisible());
+        EXPECT_EQ(keys->geometry(), page().rect());
+        for (const auto* other : window().findChildren<ShortcutsOverlay*>())
+            EXPECT_EQ(other->isVisible(), other == keys) << "those of the window are others";
+        EXPECT_TRUE(keys->accessibleName().contains("[  ]: where its arrow comes from, where it leads")) << keys->accessibleName().toStdString();
+        key(closing);
+        EXPECT_FALSE(keys->isVisible());
+        EXPECT_DOUBLE_EQ(view().nsPerPixel(), scale) << "the key was the list's";
+        key(Qt::Key_W);
+        EXPECT_LT(view().nsPerPixel(), scale) << "and the next is the timeline's again";
+        view().fit();
+    }
 }
 
 TEST_F(WindowTimelineTest, ThePaneOfWhatIsSelectedStaysAndIsFilledAgainAfterEscape) {

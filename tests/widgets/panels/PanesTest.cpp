@@ -309,6 +309,35 @@ TEST(Panes, OverviewSaysWhoseTimeItDividesAndWhenNothingStandsOut) {
     EXPECT_EQ(firstColumn(pane.table()), (QStringList{"matrix products", "waiting"}));
 }
 
+TEST(Panes, OverviewSaysOfEachWorkerHowMuchOfItsCommunicationIsHidden) {
+    OverviewPane pane;
+    const auto said = [&](bool device, std::initializer_list<std::pair<std::int64_t, std::int64_t>> workers) {
+        RangePanes panes;
+        panes.severalRanks = workers.size() > 1;
+        for (const auto& [communication, overlapped] : workers) {
+            DividedSteps steps{.rank = static_cast<std::int64_t>(panes.steps.size()), .device = device, .steps = 1};
+            steps.window.ns = 100'000'000;
+            steps.classes = {{device ? "kernels" : "matrix products", {100'000'000}}};
+            steps.communication.ns = communication;
+            steps.overlapped.ns = overlapped;
+            panes.steps.push_back(steps);
+        }
+        pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
+        return pane.table().sentence();
+    };
+    const auto words = [](std::int64_t time, double share) {
+        return QString("communication %1, %2 of it while ").arg(paneTime(time), panePercent(share));
+    };
+    const QString gpu = said(true, {{12'000'000, 3'000'000}});
+    EXPECT_TRUE(gpu.contains(" · " + words(12'000'000, 0.25) + "kernels computed")) << gpu.toStdString();
+    const QString two = said(true, {{12'000'000, 3'000'000}, {20'000'000, 20'000'000}});
+    EXPECT_TRUE(two.contains("rank 0: " + words(12'000'000, 0.25) + "kernels computed")) << two.toStdString();
+    EXPECT_TRUE(two.contains("rank 1: " + words(20'000'000, 1) + "kernels computed")) << two.toStdString();
+    const QString cpu = said(false, {{8'000'000, 0}, {0, 0}});
+    EXPECT_TRUE(cpu.contains("rank 0: " + words(8'000'000, 0) + "operations computed")) << cpu.toStdString();
+    EXPECT_FALSE(cpu.contains("rank 1: communication")) << "nothing of it was on its way";
+}
+
 TEST(Panes, OfPartsOfStepsNothingIsSaidOfAStep) {
     OverviewPane pane;
     LayersPane layers;

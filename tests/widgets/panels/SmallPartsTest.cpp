@@ -107,13 +107,19 @@ TEST(NoticeBar, TellsApartTwoThingsThatItSaysInTheSameWords) {
 TEST(ShortcutsOverlay, CoversTheWindowAndGoesWithAnyKey) {
     QWidget window;
     window.resize(800, 600);
+    QPushButton first("first", &window), second("second", &window);
     ShortcutsOverlay overlay({{"Space", "run"}}, &window);
     window.show();
+    window.activateWindow();
+    second.setFocus();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return second.hasFocus(); }));
     overlay.open();
     EXPECT_TRUE(overlay.isVisible());
     EXPECT_EQ(overlay.geometry(), window.rect());
+    EXPECT_TRUE(overlay.hasFocus());
     QTest::keyClick(&overlay, Qt::Key_A);
     EXPECT_FALSE(overlay.isVisible());
+    EXPECT_TRUE(second.hasFocus()) << "the keyboard is where it was";
 }
 
 TEST(LineIcon, DrawsEveryIconOfTheProgramInTheColourOfTheText) {

@@ -1,5 +1,7 @@
 #include "widgets/panels/guide/ShortcutsOverlay.h"
 
+#include <QApplication>
+#include <QCloseEvent>
 #include <QEvent>
 #include <QPainter>
 
@@ -20,9 +22,16 @@ ShortcutsOverlay::ShortcutsOverlay(std::vector<Line> lines, QWidget* parent) : Q
 
 void ShortcutsOverlay::open() {
     setGeometry(parentWidget()->rect());
+    if (QWidget* focus = QApplication::focusWidget(); focus != this) m_before = focus;
     raise();
     show();
     setFocus();
+}
+
+// Hidden, it would leave the keyboard to whatever is next in the tab order.
+void ShortcutsOverlay::closeEvent(QCloseEvent* event) {
+    if (m_before && hasFocus()) m_before->setFocus(Qt::OtherFocusReason);
+    QWidget::closeEvent(event);
 }
 
 bool ShortcutsOverlay::eventFilter(QObject* watched, QEvent* event) {

@@ -1,5 +1,6 @@
 // What the keys do, laid over the window; any key or click closes it. GUI thread.
 #pragma once
+#include <QPointer>
 #include <QWidget>
 #include <vector>
 
@@ -18,11 +19,12 @@ protected:
     void paintEvent(QPaintEvent*) override;
     void mousePressEvent(QMouseEvent*) override { close(); }
     void keyPressEvent(QKeyEvent*) override { close(); }
+    void closeEvent(QCloseEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     std::vector<Line> m_lines;
-    QWidget* m_before = nullptr;  // had the focus
+    QPointer<QWidget> m_before;  // had the focus, and has it again
 };
 
 }  // namespace stepscope

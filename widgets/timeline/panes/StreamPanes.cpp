@@ -246,9 +246,10 @@ void OverviewPane::setView(const PanesView& view) {
             if (steps.steps > 0) sentence += " · " + countedSteps(steps);
             if (reached) sentence += " · " + mfuText(*reached);
             if (steps.communication.ns > 0)
-                sentence += QString(" · %1communication %2, %3 of it while kernels computed")
+                sentence += QString(" · %1communication %2, %3 of it while %4 computed")
                                 .arg(panes->severalRanks ? QString("rank %1: ").arg(steps.rank) : QString(), paneTime(steps.communication.ns),
-                                     panePercent(static_cast<double>(steps.overlapped.ns) / static_cast<double>(steps.communication.ns)));
+                                     panePercent(static_cast<double>(steps.overlapped.ns) / static_cast<double>(steps.communication.ns)),
+                                     steps.device ? "kernels" : "operations");
             if (steps.device) {
                 more =
                     "Of what goes on at once the first of these classes counts: kernels, copies, memsets, communication, calls of the CUDA or HIP "
