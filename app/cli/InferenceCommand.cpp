@@ -70,10 +70,10 @@ std::string besideText(const char* what, const FormSpeed& speed, double delta) {
     return fmt::format("             {} beside f32: {}{}\n", what, speedWords(speed, delta), why);
 }
 
-std::string tunedText(const PrunedRow& row, std::int64_t steps) {
+std::string tunedText(const PrunedRow& row, std::int64_t steps, double delta) {
     if (!std::isfinite(row.tunedPerplexity)) return "";
     return fmt::format(", after {} step{} of fine-tuning {} ({})", format::count(steps), steps == 1 ? "" : "s",
-                       format::significant(row.tunedPerplexity, 5), qualityWords(row.tuned));
+                       format::significant(row.tunedPerplexity, 5), qualityWords(row.tuned, delta));
 }
 
 std::string formsText(const FormsAnswer& answer) {
@@ -82,7 +82,7 @@ std::string formsText(const FormsAnswer& answer) {
                                    format::count(answer.text), answer.sequences, answer.threads, answer.threads == 1 ? "" : "s");
     for (const FormRow& row : answer.forms) {
         text += fmt::format("{:<12} weights {} · perplexity {}{}\n", row.form, format::bytes(row.weights), format::significant(row.perplexity, 5),
-                            std::isfinite(row.quality.change) ? fmt::format(" ({})", qualityWords(row.quality)) : std::string());
+                            std::isfinite(row.quality.change) ? fmt::format(" ({})", qualityWords(row.quality, answer.delta)) : std::string());
         text +=
             fmt::format("             prompt {} · text {}{}\n", speedText(row.prompt), speedText(row.text),
                         std::isfinite(row.text.bandwidthShare) ? fmt::format(", {} of the memory bandwidth", format::percent(row.text.bandwidthShare))
@@ -97,15 +97,20 @@ std::string formsText(const FormsAnswer& answer) {
                             answer.leftOut > 0 ? fmt::format(", {} left out for other programs", answer.leftOut) : std::string(), answer.seconds);
     if (!std::isfinite(answer.bytesPerSecond)) text += "The memory bandwidth of this machine is not known yet; `diagnose` measures it.\n";
     for (const PrunedRow& row : answer.pruned)
-        text += fmt::format("{:>5} pruned: perplexity {} ({}){}\n", row.name, format::significant(row.perplexity, 5), qualityWords(row.quality),
-                            tunedText(row, answer.fineTune));
+        text += fmt::format("{:>5} pruned: perplexity {} ({}){}\n", row.name, format::significant(row.perplexity, 5),
+                            qualityWords(row.quality, answer.delta), tunedText(row, answer.fineTune, answer.delta));
     if (!answer.pruned.empty()) text += std::string(kZerosGiveNothing) + "\n";
     if (answer.stopped) text += "It was stopped before everything was measured.\n";
     return text;
 }
 
-Json qualityJson(const QualityChange& quality) {
-    return {{"change", number(quality.change)}, {"low", number(quality.low)}, {"high", number(quality.high)}};
+Json qualityJson(const QualityChange& quality, double delta) {
+    Json told = {{"change", number(quality.change)}, {"low", number(quality.low)}, {"high", number(quality.high)}};
+    const std::string outcome = qualityOutcome(quality, delta);
+    if (outcome.empty()) return told;
+    told["verdict"] = outcome;
+    told["words"] = qualityWords(quality, delta);
+    return told;
 }
 
 Json speedJson(const FormSpeed& speed, double delta) {
@@ -133,7 +138,7 @@ Json answerJson(const FormsAnswer& answer, const std::string& from) {
                          {"cache_bytes", row.cache.count},
                          {"loss", nineDigits(row.loss)},
                          {"perplexity", number(row.perplexity)},
-                         {"perplexity_change", qualityJson(row.quality)},
+                         {"perplexity_change", qualityJson(row.quality, answer.delta)},
                          {"prompt", speedJson(row.prompt, answer.delta)},
                          {"text", text}});
     }
@@ -142,12 +147,12 @@ Json answerJson(const FormsAnswer& answer, const std::string& from) {
                           {"scope", row.scope.empty() ? Json() : Json(row.scope)},
                           {"zeros", number(row.zeros)},
                           {"perplexity", number(row.perplexity)},
-                          {"perplexity_change", qualityJson(row.quality)},
+                          {"perplexity_change", qualityJson(row.quality, answer.delta)},
                           {"smaller", false},
                           {"faster", false}});
         if (answer.fineTune == 0) continue;
         pruned.back()["fine_tuned_perplexity"] = number(row.tunedPerplexity);
-        pruned.back()["fine_tuned_change"] = qualityJson(row.tuned);
+        pruned.back()["fine_tuned_change"] = qualityJson(row.tuned, answer.delta);
     }
     return {{"checkpoint", from},
             {"data", answer.data},
@@ -210,7 +215,7 @@ void addInference(CLI::App& parent, Actions& actions) {
     add("--tokens", options->tokens, "Tokens of the held-out text that each form reads", "N");
     add("--budget", options->budget,
         "The speeds are known, or end, after so long, where slow rounds need it four times as long; 0 = none are measured", "SECONDS");
-    add("--delta", options->delta, "Differences of speed below this count as none", "PCT");
+    add("--delta", options->delta, "Differences of speed or perplexity below this count as none", "PCT");
     add("--threads", options->threads, "CPU threads; 0 = every core", "N");
     add("--seed", options->seed, "Of the coins that order the turns", "N");
     add("--fine-tune", options->fineTune,

@@ -241,7 +241,9 @@ Result<ExitCode> train(TrainOptions& options) {
     RunSummary summary;
     std::unique_ptr<LocalWorkers> others;
     if (options.startsOthers > 1) {
-        auto started = LocalWorkers::start(ownCommand(), options.startsOthers, static_cast<int>(ExitCode::Stopped), [&] {
+        const auto command = ownCommand();
+        if (!command) return command.error();
+        auto started = LocalWorkers::start(*command, options.startsOthers, static_cast<int>(ExitCode::Stopped), [&] {
             // Before all have met nobody else would notice; afterwards the run ends by itself, and names it.
             otherFailed = true;
             stop();

@@ -58,6 +58,7 @@ struct RunRequest {
     // left behind by a window that was killed, goes on with what the engine says (engine/SessionOfEngine.h).
     std::string engineTakenUp{};
     std::int64_t sessionTakenUp = 0;
+    std::chrono::seconds engineGreeting{120};      // until it has said who it is: its command may have to ask somebody
     std::chrono::milliseconds enginePause{1'000};  // before a line that broke is tried again; then twice as long each time, up to half a minute
     // After Stop: how long nothing may come from it before it is ended. Samples of the device come twice a second, however long a step takes.
     std::chrono::milliseconds engineSilence{30'000};

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/JsonDepth.h"
+#include "core/base/WholeFile.h"
 #include "core/state/foreign/ForeignModel.h"
 
 namespace stepscope {
@@ -161,10 +161,9 @@ void noteWhatFits(const Entries& entries, const GptConfig& config, Fit& fit, std
 nlohmann::json objectIn(const std::filesystem::path& file, std::uintmax_t largest) {
     std::error_code problem;
     if (!std::filesystem::is_regular_file(file, problem) || std::filesystem::file_size(file, problem) > largest || problem) return {};
-    std::ifstream stream(file);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (nestsDeeper(text)) return {};
-    auto all = nlohmann::json::parse(text, nullptr, false);
+    const auto text = readWhole(file.string(), largest);
+    if (!text || nestsDeeper(*text)) return {};
+    auto all = nlohmann::json::parse(*text, nullptr, false);
     return all.is_object() ? all : nlohmann::json();
 }
 

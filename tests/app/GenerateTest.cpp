@@ -1,5 +1,9 @@
 // `generate` and what weights of fewer bits cost, through the command line: several prompts, stops, what is said of speed and memory, refusals.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -82,6 +86,43 @@ TEST_F(Generate, WritesWithWeightsOfFewerBitsInLessMemory) {
     const auto dynamic = cli(words(id, {"--dtype", "int8-dynamic", "--json"}));
     ASSERT_EQ(dynamic.exitCode, 0) << dynamic.err;
     EXPECT_LT(Json::parse(dynamic.out)["weight_bytes"].get<std::int64_t>(), former / 2);
+}
+
+// Bytes that come next, at most as many as are kept back where nothing is flushed; nothing where it has ended, or none come for a minute.
+std::string nextOf(int pipe) {
+    pollfd waiting{pipe, POLLIN, 0};
+    if (::poll(&waiting, 1, 60'000) <= 0) return "";
+    std::string bytes(1 << 16, '\0');
+    const ssize_t got = ::read(pipe, bytes.data(), bytes.size());
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+}
+
+TEST_F(Generate, OnePromptsTextGoesDownAPipeAsItComes) {
+    const auto id = trained();
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    const int pipe = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);  // which waits for no writer
+    ASSERT_GE(pipe, 0);
+    Words all{"/bin/sh", "-c", "exec \"$0\" \"$@\" > '" + path("pipe") + "'", STEPSCOPE_CLI};
+    for (const auto& word : words(id, {"--tokens", "100000", "--prompt", "In the "})) all.push_back(word);
+    Process process(all, options());
+    // A stream into a pipe keeps 4096 bytes back unless it is told not to: then they would come in as many at a time.
+    constexpr std::size_t kKeptBack = 4096;
+    std::string text;
+    for (int pieces = 0; pieces < 20; ++pieces) {
+        const std::string piece = nextOf(pipe);
+        ASSERT_FALSE(piece.empty()) << process.wait().err;
+        EXPECT_TRUE(piece.size() < kKeptBack || piece.size() % kKeptBack != 0) << piece.size() << " bytes at a time";
+        text += piece;
+    }
+    EXPECT_THAT(text, testing::StartsWith("In the "));
+    EXPECT_GT(text.size(), std::string("In the ").size());
+    process.send(SIGINT);
+    while (!nextOf(pipe).empty()) {
+    }
+    const Finished stopped = process.wait();
+    EXPECT_EQ(stopped.exitCode, kStopped) << "it had not come to its end: " << stopped.err;
+    ::close(pipe);
 }
 
 TEST_F(Generate, StoppedByCtrlCSaysWhatThereIs) {

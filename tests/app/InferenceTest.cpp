@@ -33,6 +33,7 @@ TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
         EXPECT_GT((*row)["weight_bytes"].get<std::int64_t>(), former) << form;
         former = (*row)["weight_bytes"].get<std::int64_t>();
         EXPECT_GT((*row)["perplexity"].get<double>(), 1) << form;
+        EXPECT_EQ((*row)["perplexity_change"].contains("verdict"), std::string(form) != "f32") << form << ": it is beside float32";
         for (const char* what : {"prompt", "text"}) {
             EXPECT_GT((*row)[what]["tokens_per_s"].get<double>(), 0) << form;
             EXPECT_EQ((*row)[what].contains("verdict"), std::string(form) != "f32") << form << ": it is beside float32";
@@ -54,6 +55,9 @@ TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
     EXPECT_FALSE(told["pruned"][1].contains("fine_tuned_perplexity"));
     EXPECT_NEAR(told["pruned"][1]["zeros"].get<double>(), 0.5, 0.01);
     EXPECT_EQ(told["pruned"][1]["faster"], false);
+    const Json& change = told["pruned"][1]["perplexity_change"];
+    EXPECT_THAT((std::vector<std::string>{"worse", "better", "equivalent", "inconclusive"}), testing::Contains(change["verdict"].get<std::string>()));
+    EXPECT_THAT(change["words"].get<std::string>(), HasSubstr(" %]: "));
     const auto evaluated = Json::parse(cli({"eval", "--from", m_id, "--db", database(), "--tokens", "200", "--dtype", "int8", "--json"}).out);
     EXPECT_NEAR(told["forms"][2]["loss"].get<double>(), evaluated["types"][1]["loss"].get<double>(), 1e-6) << "the same as eval says";
 }
@@ -70,6 +74,12 @@ TEST_F(Inference, SaysNoSpeedWhereNoneWasMeasured) {
 
 TEST_F(Inference, SaysThatZerosGiveNothing) {
     EXPECT_THAT(inference({"--budget", "0", "--form", "f32"}).out, HasSubstr("No kernel here leaves zeros out"));
+}
+
+TEST_F(Inference, JudgesWhatAFormCostsByTheDifferenceThatCountsAsNone) {
+    const auto finished = inference({"--budget", "0", "--form", "bf16", "--no-pruning", "--delta", "50"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr(" %]: no difference of more than 50 %)"));
 }
 
 TEST_F(Inference, TellsWhatFineTuningGivesBackBehindEachPruning) {

@@ -91,7 +91,9 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
             if (row.form != inferenceText(known.form)) continue;
             if (known.weights.count > 0) row.weights = inferenceText(format::bytes(known.weights));
             if (std::isfinite(known.perplexity)) row.perplexity = inferenceText(format::significant(known.perplexity, 5));
-            if (std::isfinite(known.quality.change)) row.quality = inferenceText(qualityWords(known.quality));
+            const QualityParts quality = qualityParts(known.quality, answer.delta);
+            row.quality = inferenceText(quality.figure);
+            row.qualityVerdict = inferenceText(quality.verdict);
             row.prompt = speedFigure(known.prompt);
             row.promptVerdict = verdictText(known.prompt, answer.delta);
             row.text = speedFigure(known.text);
@@ -111,9 +113,9 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
             point.low = known.quality.low;
             point.high = known.quality.high;
             point.perplexity = inferenceText(format::significant(known.perplexity, 5));
-            point.quality = inferenceText(qualityWords(known.quality));
+            point.quality = inferenceText(qualityWords(known.quality, answer.delta));
             if (std::isfinite(known.tunedPerplexity))
-                point.tuned = inferenceText(format::significant(known.tunedPerplexity, 5) + ", " + qualityWords(known.tuned));
+                point.tuned = inferenceText(format::significant(known.tunedPerplexity, 5) + ", " + qualityWords(known.tuned, answer.delta));
         }
     if (view.stage == InferenceView::Stage::Found) {
         view.doing = restsOn(answer);

@@ -14,8 +14,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookWhetherWanted{50};
-constexpr std::chrono::seconds kMayTakeToGreet{20};   // over a network, its libraries loaded there
-constexpr std::chrono::seconds kMayTakeToAnswer{60};  // but for what reads a whole file
 
 constexpr FrameType answerTo(FrameType question) {
     return static_cast<FrameType>(static_cast<std::uint8_t>(question) + 1);
@@ -27,10 +25,17 @@ std::string commandLine(const std::vector<std::string>& words) {
 
 }  // namespace
 
-EngineQuestions::EngineQuestions(std::vector<std::string> command) : m_command(questionWords(std::move(command))) {}
+EngineQuestions::EngineQuestions(std::vector<std::string> command) : EngineQuestions(std::move(command), Limits()) {}
+
+EngineQuestions::EngineQuestions(std::vector<std::string> command, const Limits& limits)
+    : m_command(questionWords(std::move(command))), m_limits(limits) {}
 
 Result<EngineElsewhere> EngineQuestions::findOut(const std::vector<std::string>& command) {
-    EngineQuestions questions(command);
+    return findOut(command, Limits());
+}
+
+Result<EngineElsewhere> EngineQuestions::findOut(const std::vector<std::string>& command, const Limits& limits) {
+    EngineQuestions questions(command, limits);
     auto hello = questions.greet([] { return true; });
     if (!hello) return hello.error();
     return EngineElsewhere{command, std::move((*hello)->host), std::move((*hello)->machine), std::move((*hello)->going)};
@@ -55,9 +60,9 @@ Result<std::optional<Hello>> EngineQuestions::greet(const Wanted& wanted) {
             auto hello = engineHelloFrom(**frame);
             if (!hello) return hello.error();
             m_hello = std::move(*hello);
-        } else if (SteadyClock::now() - m_began > kMayTakeToGreet) {
+        } else if (SteadyClock::now() - m_began > m_limits.greet) {
             return makeError(ErrorCode::Io, fmt::format("The engine has not said who it is within {} seconds; does \"{}\" wait for somebody?",
-                                                        kMayTakeToGreet.count(), commandLine(m_command)));
+                                                        m_limits.greet.count(), commandLine(m_command)));
         }
     }
     return m_hello;
@@ -81,7 +86,7 @@ EngineQuestions::Answer EngineQuestions::askOnce(FrameType question, const Frame
     if (!*hello) return std::optional<Frame>();
     const BrokenPipesAreTold told;
     m_line->send(question, payload);
-    const auto until = SteadyClock::now() + kMayTakeToAnswer;
+    const auto until = SteadyClock::now() + m_limits.answer;
     while (true) {
         if (!wanted()) {
             m_line->send(FrameType::NeverMind, {});
@@ -98,7 +103,7 @@ EngineQuestions::Answer EngineQuestions::askOnce(FrameType question, const Frame
             if ((*frame)->type == answerTo(question)) return frame;
             return makeError(ErrorCode::Damaged, "The engine answered something else than it was asked; is it this program's command?");
         } else if (!mayTakeLong && SteadyClock::now() > until) {
-            return makeError(ErrorCode::Io, fmt::format("{} has not answered within {} seconds.", m_hello->host, kMayTakeToAnswer.count()));
+            return makeError(ErrorCode::Io, fmt::format("{} has not answered within {} seconds.", m_hello->host, m_limits.answer.count()));
         }
     }
 }

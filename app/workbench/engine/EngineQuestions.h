@@ -20,10 +20,17 @@ class EngineQuestions {
 public:
     using Wanted = std::function<bool()>;  // asked a few times a second; no: nobody waits for the answer any more
 
+    struct Limits {
+        std::chrono::seconds greet{20};   // over a network, its libraries loaded there
+        std::chrono::seconds answer{60};  // but for what reads a whole file
+    };
+
     explicit EngineQuestions(std::vector<std::string> command);
+    EngineQuestions(std::vector<std::string> command, const Limits& limits);
 
     // Starts the process and ends it again. Errors: what a person can do something about, in one sentence.
     static Result<EngineElsewhere> findOut(const std::vector<std::string>& command);
+    static Result<EngineElsewhere> findOut(const std::vector<std::string>& command, const Limits& limits);
 
     // Nothing: it is not wanted any more. Errors: the engine is not to be reached, or what it said is none of its words.
     Result<std::optional<FolderListed>> list(const FolderAsked& asked, const Wanted& wanted);
@@ -39,6 +46,7 @@ private:
     Result<std::optional<T>> heard(const Answer& answer, Result<T> (*read)(const FrameBytes&));
 
     std::vector<std::string> m_command;
+    Limits m_limits;
     std::unique_ptr<EngineLine> m_line;
     std::chrono::steady_clock::time_point m_began;  // the line
     std::optional<Hello> m_hello;

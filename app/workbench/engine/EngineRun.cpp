@@ -36,8 +36,7 @@ bool whole(const Registry& registry, const SessionInfo& info) {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookAround{200};              // how often a stop that was asked for and a full disk are looked at
-constexpr std::chrono::seconds kMayTakeToBegin{120};  // until the engine has said who it is: its command may have to ask somebody
+constexpr milliseconds kLookAround{200};  // how often a stop that was asked for and a full disk are looked at
 
 Error strayFrame() {
     return makeError(ErrorCode::Damaged, "The engine sent what only this side says; is it this program's command?");
@@ -131,7 +130,7 @@ void EngineRun::work() {
 
 // Who answers, and what to train.
 Status EngineRun::greet() {
-    const auto until = std::chrono::steady_clock::now() + kMayTakeToBegin;
+    const auto until = std::chrono::steady_clock::now() + m_request.engineGreeting;
     while (true) {
         if (m_cancelled) return makeError(ErrorCode::Cancelled, "The run was stopped before its first step.");
         const auto frame = m_line->next(kLookAround);
@@ -144,8 +143,9 @@ Status EngineRun::greet() {
             break;
         }
         if (std::chrono::steady_clock::now() > until)
-            return makeError(ErrorCode::Io, fmt::format("The engine has not said who it is within {} seconds; does \"{}\" wait for somebody?",
-                                                        kMayTakeToBegin.count(), printable(fmt::format("{}", fmt::join(m_request.engine, " ")))));
+            return makeError(ErrorCode::Io,
+                             fmt::format("The engine has not said who it is within {} seconds; does \"{}\" wait for somebody?",
+                                         m_request.engineGreeting.count(), printable(fmt::format("{}", fmt::join(m_request.engine, " ")))));
     }
     const std::lock_guard lock(m_mutex);
     m_line->send(FrameType::Start, startToBytes(m_request));

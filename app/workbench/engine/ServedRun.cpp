@@ -68,7 +68,7 @@ Status ServedRun::start(const Frame& frame) {
     auto request = startFromBytes(frame.payload);
     if (!request) return request.error();
     if (request->record) request->keeper = &m_keeper;
-    request->workerProgram = ownCommand().front();
+    request->workerProgram = ownProgram();
     auto started = m_workbench.start(std::move(*request), m_outlet);
     if (!started) {
         m_outlet.refuse(started.error());

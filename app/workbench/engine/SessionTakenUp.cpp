@@ -19,14 +19,13 @@
 namespace stepscope {
 namespace {
 
-constexpr std::chrono::seconds kMayTakeToAnswerAnew{120};  // its command may have to ask somebody
-constexpr std::int64_t kStoredAtOnce = 10'000;             // events
+constexpr std::int64_t kStoredAtOnce = 10'000;  // events
 
 }  // namespace
 
 // First the session, which nobody else may record then; then the engine, which has one line at a time.
 Status EngineRun::goOnWithSession() {
-    const auto until = std::chrono::steady_clock::now() + kMayTakeToAnswerAnew;
+    const auto until = std::chrono::steady_clock::now() + m_request.engineGreeting;
     const auto reader = SessionReader::open(database());
     if (!reader) return reader.error();
     auto info = (*reader)->info(m_request.sessionTakenUp);

@@ -109,7 +109,16 @@ Result<FormsAnswer> measureForms(const FormsRequest& request, const std::functio
 std::string besideItselfWords(double floor, std::int64_t rounds);
 // "1.42 times as fast"-like words of the verdict, or "not measured".
 std::string speedWords(const FormSpeed& speed, double delta);
-// "+0.31 % [0.12 %, 0.50 %]"; without an interval where there is one window; "not measured".
-std::string qualityWords(const QualityChange& quality);
+// The verdict of the interval as speeds have it: within delta "equivalent", beside zero "worse" or "better", else, and without one, "inconclusive".
+// Empty: not measured.
+std::string qualityOutcome(const QualityChange& quality, double delta);
+// "+3.10 % [+1.20 %, +5.00 %]", without an interval where there is one window, and "worse" or "no difference of more than 1 %"; both empty: not
+// measured.
+struct QualityParts {
+    std::string figure, verdict;
+};
+QualityParts qualityParts(const QualityChange& quality, double delta);
+// Both, "+3.10 % [+1.20 %, +5.00 %]: worse", or "not measured".
+std::string qualityWords(const QualityChange& quality, double delta);
 
 }  // namespace stepscope

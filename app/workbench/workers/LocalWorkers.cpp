@@ -16,12 +16,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "app/workbench/process/ArgumentPointers.h"
 #include "core/base/Utf8.h"
+#include "core/base/WholeFile.h"
 
 extern char** environ;
 
@@ -34,7 +34,8 @@ using std::chrono::milliseconds;
 constexpr const char* kFirstWorker = "STEPSCOPE_FIRST_WORKER";  // its process
 constexpr milliseconds kMayTake{10'000}, kMayTakeMore{2'000}, kLook{10};
 constexpr int kItsStderr = 2;
-constexpr std::size_t kMostSaid = 2'000;  // bytes of a sentence
+constexpr std::size_t kMostWords = 16 << 20;  // bytes; the system lets no program be started with nearly so many
+constexpr std::size_t kMostSaid = 2'000;      // bytes of a sentence
 
 // What another starter of workers may have said of this process is not true of those that it starts.
 constexpr std::array kOfPlaces =
@@ -162,19 +163,24 @@ void endWithFirstWorker() {
     if (std::to_string(::getppid()) != first) ::raise(SIGTERM);
 }
 
-std::vector<std::string> ownCommand() {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
+std::string ownProgram() {
+    std::error_code problem;
+    return fs::read_symlink("/proc/self/exe", problem).string();
+}
+
+Result<std::vector<std::string>> ownCommand(const std::string& told) {
+    const auto all = readWhole(told, kMostWords);
+    if (!all || all->empty())
+        return makeError(ErrorCode::Io,
+                         fmt::format("The other workers cannot be started, as the words that this one was started with are not known: {}",
+                                     all ? told + " is empty." : all.error().sentence));
     std::vector<std::string> words;
-    for (std::size_t at = 0; at < all.size();) {
-        const auto end = std::min(all.find('\0', at), all.size());
-        words.push_back(all.substr(at, end - at));
+    for (std::size_t at = 0; at < all->size();) {
+        const auto end = std::min(all->find('\0', at), all->size());
+        words.push_back(all->substr(at, end - at));
         at = end + 1;
     }
-    // However it was named, and wherever this process is by now.
-    if (words.empty()) words.emplace_back();
-    std::error_code problem;
-    words.front() = fs::read_symlink("/proc/self/exe", problem).string();
+    words.front() = ownProgram();
     return words;
 }
 

@@ -54,7 +54,9 @@ private:
 // In a process that LocalWorkers started: it ends when the one that started it does, however that ends. Elsewhere nothing.
 void endWithFirstWorker();
 
-// The program and the words that this process was started with.
-std::vector<std::string> ownCommand();
+// The program of this process, however it was named, and wherever this process is by now.
+std::string ownProgram();
+// The same and the words that it was started with, as the system tells them. An error: what the system does not tell.
+Result<std::vector<std::string>> ownCommand(const std::string& told = "/proc/self/cmdline");
 
 }  // namespace stepscope

@@ -9,12 +9,11 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "core/base/JsonDepth.h"
+#include "core/base/WholeFile.h"
 #include "core/data/TextReader.h"
 
 namespace stepscope {
@@ -37,8 +36,8 @@ std::int64_t nsOf(const timespec& time) {
 std::optional<KnownText> knownIn(const fs::path& path) {
     std::error_code problem;
     if (!fs::is_regular_file(fs::symlink_status(path, problem)) || fs::file_size(path, problem) > kMostSources || problem) return std::nullopt;
-    std::ifstream file(path, std::ios::binary);
-    return parseKnownText(std::string(std::istreambuf_iterator<char>(file), {}));
+    const auto text = readWhole(path.string(), kMostSources);
+    return text ? parseKnownText(*text) : std::nullopt;  // the text is then put together again
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ Status encodePieces(const Work& work, std::size_t at, Take take) {
     };
     const auto& [text, name, tokenizer, progress, cancelled, steps] = work;
     std::deque<Piece> ahead;  // a future that nobody waits for any more waits itself
-    const std::size_t most = piecesAtOnce();
+    const std::size_t most = steps.atOnce > 0 ? steps.atOnce : piecesAtOnce();
     const auto policy = most > 1 && text.size() - at > steps.piece ? std::launch::async : std::launch::deferred;
     while (at < text.size() || !ahead.empty()) {
         while (at < text.size() && ahead.size() < most) {

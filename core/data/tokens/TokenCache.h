@@ -27,6 +27,7 @@ struct TokenisingSteps {
     std::size_t piece = std::size_t{8} << 20;
     std::size_t keepEvery = std::size_t{64} << 20;
     std::size_t uncut = std::size_t{128} << 20;  // at most so many bytes follow a piece before the tokenizer can cut there; memory is of their order
+    std::size_t atOnce = 0;                      // pieces that are encoded beside each other; 0: as many as there are processors, up to 8
     const MappedFile* file = nullptr;            // where the text lies, if it does: what was read of it is let go
     MakerPatience patience = {};                 // with another process that makes the same tokens
 };

@@ -1,4 +1,5 @@
-// Compiled where NCCL's header is: what NcclLibrary.h declares is what stands there.
+// Compiled where NCCL's header is, of a version that has all of it (packaging/cmake/NcclHeader.cmake): what NcclLibrary.h declares is what stands
+// there.
 #include <nccl.h>
 
 #include <cstddef>

@@ -224,6 +224,29 @@ TEST(EngineElsewhere, WhateverElseAnswersIsOneSentence) {
     fs::remove(made);
 }
 
+// As an ssh that asks for a password where nobody sees it.
+TEST(EngineElsewhere, ThatIsNotReachedAsItsCommandWaitsForSomebodyIsOneSentence) {
+    EXPECT_EQ(EngineQuestions::Limits().greet, std::chrono::seconds(20));
+    const auto asking = EngineQuestions::findOut({"sh", "-c", "printf 'Password: ' >&2; cat >/dev/null"}, {.greet = std::chrono::seconds(2)});
+    ASSERT_FALSE(asking);
+    EXPECT_EQ(asking.error().code, ErrorCode::Io);
+    EXPECT_EQ(asking.error().sentence,
+              "The engine has not said who it is within 2 seconds; does \"sh -c printf 'Password: ' >&2; cat >/dev/null\" wait for somebody?");
+}
+
+TEST(EngineElsewhere, ThatSaysWhoItIsAndAnswersNothingIsOneSentence) {
+    const FrameBytes bytes = frameOf(FrameType::Hello, helloToBytes(engineHello(Machine{.cores = 1})));
+    std::string made = (fs::temp_directory_path() / "stepscope-hello-XXXXXX").string();
+    const int file = ::mkstemp(made.data());
+    ASSERT_EQ(::write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    ::close(file);
+    EngineQuestions silent({"sh", "-c", "cat '" + made + "'; cat >/dev/null"}, {.answer = std::chrono::seconds(2)});
+    const auto listed = silent.list({}, kWanted);
+    fs::remove(made);
+    ASSERT_FALSE(listed);
+    EXPECT_EQ(listed.error().sentence, hostName() + " has not answered within 2 seconds.");
+}
+
 TEST(EngineElsewhere, ItsMemoryIsAllThatItsMachineHas) {
     const auto workbench = Workbench::create(Machine{.cpu = "Some CPU", .cores = 64, .memory = {123'000'000'000}});
     EXPECT_EQ(workbench->estimate(presetConfig("tiny-cpu").value()).available.count, 123'000'000'000);

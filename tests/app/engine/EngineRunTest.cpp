@@ -332,5 +332,19 @@ TEST_F(EngineApart, OneThatNeverAnswersCanBeStopped) {
     EXPECT_TRUE(children().empty());
 }
 
+// As an ssh that asks for a password where nobody sees it.
+TEST_F(EngineApart, OneWhoseCommandWaitsForSomebodyIsGivenUpWithThatCommand) {
+    Ear ear;
+    RunRequest request = asked(3, {"sh", "-c", "printf 'Password: ' >&2; cat >/dev/null"});
+    EXPECT_EQ(request.engineGreeting, std::chrono::seconds(120));
+    request.engineGreeting = std::chrono::seconds(2);
+    const RunSummary summary = start(std::move(request), ear)->wait();
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_EQ(summary.why,
+              "The engine has not said who it is within 2 seconds; does \"sh -c printf 'Password: ' >&2; cat >/dev/null\" wait for somebody?");
+    EXPECT_THAT(stored(), IsEmpty());
+    EXPECT_TRUE(children().empty());
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -62,5 +62,19 @@ TEST(LocalRun, WhatCannotBeStartedIsRefusedBeforeAnybodyIs) {
     EXPECT_THAT(startLocalRun(*workbench, request, silence).error().sentence, HasSubstr("There can be 1 to 256 workers on this machine, not 257."));
 }
 
+TEST(LocalRun, TheWordsOfThisProcessAreThoseItWasStartedWithOrASentence) {
+    const auto own = ownCommand();
+    ASSERT_TRUE(own) << own.error().sentence;
+    EXPECT_EQ(own->front(), ownProgram());
+    EXPECT_THAT(ownProgram(), testing::EndsWith("/workbench_test"));
+    // Opened, and refused when it is read.
+    const auto unread = ownCommand("/proc/self/mem");
+    ASSERT_FALSE(unread);
+    EXPECT_EQ(unread.error().sentence,
+              "The other workers cannot be started, as the words that this one was started with are not known: /proc/self/mem cannot be read: "
+              "Input/output error.");
+    EXPECT_THAT(ownCommand("/dev/null").error().sentence, HasSubstr("/dev/null is empty."));
+}
+
 }  // namespace
 }  // namespace stepscope

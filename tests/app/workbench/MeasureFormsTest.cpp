@@ -157,9 +157,31 @@ TEST_F(MeasureFormsTest, RefusesWhatTheModelHasNoRoomFor) {
 }
 
 TEST_F(MeasureFormsTest, SaysAChangeOfPerplexityWithItsInterval) {
-    EXPECT_EQ(qualityWords({}), "not measured");
-    EXPECT_EQ(qualityWords({0.0123, kUnknown, kUnknown}), "+1.23 %");
-    EXPECT_EQ(qualityWords({0.0123, -0.001, 0.02}), "+1.23 % [-0.10 %, +2.00 %]");
+    EXPECT_EQ(qualityWords({}, 0.01), "not measured");
+    EXPECT_EQ(qualityWords({0.0123, kUnknown, kUnknown}, 0.01), "+1.23 %: inconclusive") << "one window tells nothing of how they scatter";
+    EXPECT_EQ(qualityWords({0.0123, -0.001, 0.02}, 0.01), "+1.23 % [-0.10 %, +2.00 %]: inconclusive");
+    EXPECT_EQ(qualityWords({0.0123, 0.005, 0.02}, 0.01), "+1.23 % [+0.50 %, +2.00 %]: worse");
+    EXPECT_EQ(qualityWords({0.02, 0.00003, 0.04}, 0.01), "+2.000 % [+0.003 %, +4.000 %]: worse");
+    EXPECT_EQ(qualityWords({-0.0123, -0.02, -0.005}, 0.01), "-1.23 % [-2.00 %, -0.50 %]: better");
+    EXPECT_EQ(qualityWords({0.0001, -0.0001, 0.0002}, 0.01), "+0.01 % [-0.01 %, +0.02 %]: no difference of more than 1 %");
+    EXPECT_EQ(qualityWords({0.0123, 0.005, 0.02}, 0.025), "+1.23 % [+0.50 %, +2.00 %]: no difference of more than 2.5 %");
+}
+
+TEST_F(MeasureFormsTest, HasFigureAndVerdictOfPerplexityApartForTheWindow) {
+    EXPECT_EQ(qualityParts({0.0123, 0.005, 0.02}, 0.01).figure, "+1.23 % [+0.50 %, +2.00 %]");
+    EXPECT_EQ(qualityParts({0.0123, 0.005, 0.02}, 0.01).verdict, "worse");
+    EXPECT_EQ(qualityParts({}, 0.01).figure + qualityParts({}, 0.01).verdict, "");
+}
+
+TEST_F(MeasureFormsTest, JudgesAChangeOfPerplexityByItsIntervalAndDelta) {
+    EXPECT_EQ(qualityOutcome({}, 0.01), "");
+    EXPECT_EQ(qualityOutcome({0.0073, 0.0058, 0.0089}, 0.01), "equivalent") << "it is there, and too small to matter";
+    EXPECT_EQ(qualityOutcome({0.0073, 0.0058, 0.0089}, 0.005), "worse");
+    EXPECT_EQ(qualityOutcome({0.0073, 0.0058, 0.0101}, 0.01), "worse") << "it may be more than delta, and is surely more than none";
+    EXPECT_EQ(qualityOutcome({0.5, 0, 1}, 0.01), "inconclusive");
+    EXPECT_EQ(qualityOutcome({0, -0.00999, 0.0099}, 0.01), "inconclusive") << "as a ratio its lower end is further from one";
+    EXPECT_EQ(qualityOutcome({-0.5, -0.6, -0.4}, 0.01), "better");
+    EXPECT_EQ(qualityOutcome({kUnknown, 0.1, 0.2}, 0.01), "");
 }
 
 // The turns themselves, over a real model: every form has both speeds, and they end.

@@ -4,9 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <thread>
 
 #include "TemporaryFolder.h"
@@ -110,28 +113,73 @@ TEST_F(TokenCache, RefusesTokensThatFitNeitherIntoACacheNorIntoMemory) {
     EXPECT_THAT(refused.error().sentence, HasSubstr("the text"));
 }
 
-// Takes as long over a piece as nobody cancels.
-class SlowTokenizer final : public Tokenizer {
+// byteTokenizer(), but for how a piece is encoded.
+class PlayedTokenizer : public Tokenizer {
 public:
     std::string name() const override { return m_bytes->name(); }
     std::int64_t vocabulary() const override { return m_bytes->vocabulary(); }
     Result<std::vector<std::int32_t>> encode(std::string_view text) const override { return m_bytes->encode(text); }
+    std::string decode(std::span<const std::int32_t> ids) const override { return m_bytes->decode(ids); }
+    std::size_t bytesOf(std::int32_t id) const override { return m_bytes->bytesOf(id); }
+    std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return m_bytes->cutAfter(text, wanted); }
+    std::string toJson() const override { return m_bytes->toJson(); }
+
+private:
+    std::shared_ptr<const Tokenizer> m_bytes = byteTokenizer();
+};
+
+// Takes as long over a piece as nobody cancels.
+class SlowTokenizer final : public PlayedTokenizer {
+public:
     Result<std::vector<std::int32_t>> encodeUnless(const std::atomic<bool>& cancelled, std::string_view text) const override {
         begun = true;
         for (int i = 0; i < 4000 && !cancelled; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         if (cancelled) return makeError(ErrorCode::Cancelled, "Given up.");
         return encode(text);
     }
-    std::string decode(std::span<const std::int32_t> ids) const override { return m_bytes->decode(ids); }
-    std::size_t bytesOf(std::int32_t id) const override { return m_bytes->bytesOf(id); }
-    std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return m_bytes->cutAfter(text, wanted); }
-    std::string toJson() const override { return m_bytes->toJson(); }
 
     mutable std::atomic<bool> begun{false};
+};
+
+// Who encodes the first piece waits for another that is encoded beside it: alone it would wait in vain.
+class MeetingTokenizer final : public PlayedTokenizer {
+public:
+    Result<std::vector<std::int32_t>> encodeUnless(const std::atomic<bool>&, std::string_view text) const override {
+        {
+            std::unique_lock lock(m_mutex);
+            most = std::max(most, ++m_inside);
+            m_changed.notify_all();
+            if (!m_changed.wait_for(lock, m_patience, [this] { return most > 1; })) m_patience = std::chrono::seconds(0);
+        }
+        auto ids = encode(text);
+        const std::lock_guard lock(m_mutex);
+        --m_inside;
+        return ids;
+    }
+    void alone() const { m_patience = std::chrono::seconds(0); }
+
+    mutable int most = 0;  // pieces at a time
 
 private:
-    std::shared_ptr<const Tokenizer> m_bytes = byteTokenizer();
+    mutable std::mutex m_mutex;
+    mutable std::condition_variable m_changed;
+    mutable std::chrono::seconds m_patience{30};
+    mutable int m_inside = 0;
 };
+
+TEST_F(TokenCache, EncodesPiecesBesideEachOtherAndNoMoreOfThemThanItMay) {
+    for (const std::size_t atOnce : {1, 2, 3}) {
+        const MeetingTokenizer meeting;
+        if (atOnce == 1) meeting.alone();
+        const auto tokens = cachedTokens(
+            m_text, "the text", meeting, "", [](const std::string&, double) {}, testing::kNeverCancelled, [] { return kUnbounded; },
+            {.piece = m_text.size() / 9, .atOnce = atOnce});
+        ASSERT_TRUE(tokens.ok()) << tokens.error().sentence;
+        EXPECT_EQ(testing::idsOf(*tokens->row), bytesOf(m_text)) << "in the order of the text";
+        EXPECT_LE(meeting.most, static_cast<int>(atOnce));
+        EXPECT_GE(meeting.most, atOnce > 1 ? 2 : 1) << "pieces are encoded one after the other";
+    }
+}
 
 TEST_F(TokenCache, StopsInTheMiddleOfAPieceToo) {
     const SlowTokenizer slow;

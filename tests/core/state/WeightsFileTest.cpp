@@ -212,6 +212,10 @@ TEST_F(WeightsFile, TellTheShapeOfTheirModel) {
         std::ofstream(folder / "state.json") << hostile;
         EXPECT_EQ(headsBeside(path), 0) << hostile;
     }
+    std::ofstream(folder / "state.json") << R"({"model": {"n_head": 8}})";
+    fs::create_symlink("/proc/self/mem", folder / "config.json");
+    EXPECT_EQ(headsBeside(path), 8) << "a file that is opened and cannot be read tells as much as none";
+    fs::remove(folder / "config.json");
     fs::remove(folder / "state.json");
     write({{"something", at::randn({3})}});
     EXPECT_FALSE(shapeOfWeights(path, kModel).ok());

@@ -63,7 +63,8 @@ TEST_F(WindowInferenceTest, MeasuresTheNewestCheckpointOfTheSessionInView) {
     EXPECT_TRUE(page().cell("int8", "prompt").contains("inconclusive"));
     EXPECT_TRUE(page().cell("f32", "text").endsWith("\nbeside itself within 1.20 %")) << page().cell("f32", "text").toStdString();
     EXPECT_TRUE(page().cell("f32", "prompt").endsWith("\nbeside itself within 0.80 %"));
-    EXPECT_TRUE(page().cell("int4", "perplexity").contains("%"));
+    EXPECT_TRUE(page().cell("int4", "perplexity").endsWith(" %]\nworse")) << page().cell("int4", "perplexity").toStdString();
+    EXPECT_TRUE(page().cell("bf16", "perplexity").endsWith(" %]\nno difference of more than 1 %"));
     for (const QSize size : {QSize(1920, 1080), QSize(1280, 800), QSize(1024, 640)})
         for (const Theme theme : {Theme::Light, Theme::Dark}) {
             applyStyle(*qApp, theme);

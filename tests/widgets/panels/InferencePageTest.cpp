@@ -30,6 +30,7 @@ InferenceView inferenceView(bool known) {
             row.bandwidth = "71 %";
             if (row.form == "int8") row.textVerdict = "2.56 times as fast [2.51, 2.61]";
             if (row.form == "int8") row.quality = "+0.04 % [+0.01 %, +0.07 %]";
+            if (row.form == "int8") row.qualityVerdict = "no difference of more than 1 %";
         }
         view.rows.push_back(row);
     }
@@ -132,6 +133,7 @@ TEST_F(InferencePageTest, NothingMovesWhenTheRowsFill) {
     EXPECT_EQ(places(), before);
     EXPECT_EQ(page.cell("int8", "text"), "61.2 tok/s ±1.5 %\n2.56 times as fast [2.51, 2.61]");
     EXPECT_EQ(page.cell("f32", "perplexity"), "29.410\n");
+    EXPECT_EQ(page.cell("int8", "perplexity"), "29.410, +0.04 % [+0.01 %, +0.07 %]\nno difference of more than 1 %");
 }
 
 TEST_F(InferencePageTest, TheCurveRisesWithTheZeros) {

@@ -27,12 +27,17 @@ const InferenceColumn kInferenceColumns[] = {
      "Bytes of weights, keys and values that are read a second of text, as a share of those of a large copy here; more than all of it where the "
      "processor's caches hold them. Known once Diagnose has measured this machine.",
      "bandwidth"},
-    {"perplexity", "On the held-out text; below it, how much more than in float32, with the 95 % interval", "+88.88 % [+88.88 %, +88.88 %]"},
+    {"perplexity", "On the held-out text, and how much more that is than in float32, with the 95 % interval; below it, what that interval says",
+     "88.888, +8.88 % [+8.88 %, +8.88 %]"},
 };
 constexpr int kInferenceColumnCount = static_cast<int>(std::size(kInferenceColumns));
 const char* kPrunedTitles[] = {"pruned", "perplexity", "beside none", "after fine-tuning", "smaller", "faster"};
-const char* kPrunedWidest[] = {
-    "88 % of each matrix", "not measured", "+88.88 % [+88.88 %, +88.88 %]", "29.888, +88.88 % [+88.88 %, +88.88 %]", "smaller", "faster"};
+const char* kPrunedWidest[] = {"88 % of each matrix",
+                               "not measured",
+                               "+88.88 % [+88.88 %, +88.88 %]: worse",
+                               "29.888, +88.88 % [+88.88 %, +88.88 %]: worse",
+                               "smaller",
+                               "faster"};
 constexpr int kPrunedColumns = static_cast<int>(std::size(kPrunedTitles));
 
 // As tall as its rows, with room for the bar that scrolls it sideways.
@@ -94,7 +99,8 @@ void FormsTable::setRows(const std::vector<InferenceRow>& rows) {
         setInferenceCell(*this, at, kPromptColumn, twoLines(row.prompt, row.promptVerdict), false, row.why);
         setInferenceCell(*this, at, kTextColumn, twoLines(row.text, row.textVerdict), false, row.why);
         setInferenceCell(*this, at, kBandwidthColumn, row.bandwidth, true);
-        setInferenceCell(*this, at, kPerplexityColumn, twoLines(row.perplexity, row.quality), false);
+        setInferenceCell(*this, at, kPerplexityColumn,
+                         twoLines(row.quality.isEmpty() ? row.perplexity : row.perplexity + ", " + row.quality, row.qualityVerdict), false);
     }
     fixHeight(*this, 2 * fontMetrics().lineSpacing() + space(2));
 }
@@ -117,8 +123,8 @@ void PrunedTable::setPoints(const std::vector<PrunedPoint>& points) {
         const PrunedPoint& point = points[static_cast<std::size_t>(at)];
         setInferenceCell(*this, at, 0, point.name, true);
         setInferenceCell(*this, at, 1, std::isfinite(point.change) ? point.perplexity : QString(kNotMeasured), true);
-        setInferenceCell(*this, at, 2, point.quality, false);
-        setInferenceCell(*this, at, 3, point.tuned.isEmpty() ? QString(kNotMeasured) : point.tuned, false);
+        setInferenceCell(*this, at, 2, point.quality, false, point.quality);
+        setInferenceCell(*this, at, 3, point.tuned.isEmpty() ? QString(kNotMeasured) : point.tuned, false, point.tuned);
         // No kernel leaves zeros out.
         setInferenceCell(*this, at, 4, "no", false);
         setInferenceCell(*this, at, 5, "no", false);

@@ -20,7 +20,7 @@ struct InferenceQuestion {
 // A form of the weights. Empty texts: not known yet.
 struct InferenceRow {
     QString form, what;  // "int8", "8 bits, a scale for each row"
-    QString weights, perplexity, quality;
+    QString weights, perplexity, quality, qualityVerdict;
     QString prompt, promptVerdict, text, textVerdict, bandwidth;
     QString why;  // of verdicts that need one: a tool tip
 };

@@ -81,7 +81,7 @@ bool copyBothWays(int in, int out, int engine) {
 }
 
 Status spawn(const std::vector<std::string>& ownEngine, const EngineFolder& folder, int listening) {
-    std::vector<std::string> words{ownCommand().front()};
+    std::vector<std::string> words{ownProgram()};
     words.insert(words.end(), ownEngine.begin(), ownEngine.end());
     words.push_back(folder.id());
     const std::vector<char*> pointers = argumentPointers(words);
