@@ -6,7 +6,7 @@
 
 namespace stepscope {
 
-enum class CudaActivityKind : std::int32_t { Kernel, Memcpy, Memset, Runtime, Driver, Overhead, Synchronisation, External };
+enum class CudaActivityKind : std::int32_t { Kernel, Memcpy, Memset, Runtime, Driver, Overhead, Synchronisation, External, EventRecord };
 
 struct CudaActivity {
     CudaActivityKind kind = CudaActivityKind::Kernel;
@@ -31,6 +31,8 @@ struct CudaActivity {
     std::int64_t thread = 0;        //   as the system numbers it
     std::int64_t graph = 0;         // 0: not of a graph
     std::int64_t graphNode = 0;     //
+    std::int64_t event = -1;        // of a wait for an event, and of EventRecord: which, as CUPTI numbers events; -1: of none
+    std::int64_t eventRecord = -1;  //   and which time of those that it was recorded: a wait has that of the record it waits for; -1: unknown
 };
 
 struct CudaCaptureOptions {

@@ -14,7 +14,7 @@
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 10;
+inline constexpr int kCudaInterfaceVersion = 11;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 

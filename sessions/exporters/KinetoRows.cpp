@@ -7,7 +7,9 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 #include "sessions/importers/ChromeEvents.h"
@@ -22,6 +24,7 @@ constexpr std::int64_t kSpareLane = 2'000'000;  // ours, for what overlaps: once
 // other what counts on from it fits.
 constexpr std::int64_t kLargestId = std::int64_t{1} << 53;
 constexpr std::int64_t kFar = std::int64_t{1} << 62;
+constexpr std::string_view kRecordedBy = "wait_on_cuda_event_record_corr_id";
 
 // 1234567 ns -> "1234.567" us.
 std::string microseconds(std::int64_t ns) {
@@ -174,6 +177,7 @@ struct KinetoRows::Said {
     std::string category;  // of its own, where it had another than our kind has
     bool instant = false;
     std::int64_t bytes = 0;
+    std::optional<std::int64_t> recordedBy;  // of a wait for an event: the correlation of the call that recorded it
 
     Said(const SliceArguments& arguments, const GpuShape* gpu) : inputs(kineto::inputs(arguments)), bytes(arguments.bytes) {
         if (arguments.text.empty() && arguments.flops > 0) inputs += fmt::format(", \"flops\": {}", arguments.flops);
@@ -205,6 +209,8 @@ struct KinetoRows::Said {
                 category = value.get<std::string>();
             else if (key == "ph" && value == "i")
                 instant = true;
+            else if (key == kRecordedBy && value.is_number_unsigned() && value.get<std::uint64_t>() <= kLargestId)
+                recordedBy = value.get<std::int64_t>();
             else
                 appendMember(extra, fmt::format("{}: {}", quoted(key), value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
         }
@@ -365,9 +371,12 @@ Status KinetoRows::add(const SliceBlock& block) {
                 appendMember(args,
                              fmt::format("\"memory bandwidth (GB/s)\": {}", static_cast<double>(what.bytes) / static_cast<double>(slice.duration)));
         }
+        if (slice.kind == SliceKind::Synchronisation && what.extra.find("\"cuda_sync_kind\"") == std::string::npos)
+            appendMember(args, fmt::format("\"cuda_sync_kind\": {}", strings[slice.name]));
         // Who reads the steps of several workers cannot tell by the time whose it is.
         if (slice.step >= 0 && (m_severalRanks || !fromOutside(slice.kind))) appendMember(args, fmt::format("\"Step\": {}", slice.step));
         if (!what.extra.empty()) appendMember(args, what.extra);
+        if (what.recordedBy) appendMember(args, fmt::format("\"{}\": {}", kRecordedBy, KinetoLinks::shifted(*what.recordedBy, shift.correlation)));
         const std::string name =
             slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", std::max<std::int64_t>(0, slice.step)) : strings[slice.name];
         const std::int64_t beside = !device ? 0 : slice.kind == SliceKind::Synchronisation ? kSyncLane : kSpareLane * m_links.spare(thread, slice);

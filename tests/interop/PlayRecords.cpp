@@ -1,7 +1,7 @@
 // play_records: records of activities as lines on standard input, played by the fake CUPTI as NVIDIA's own structures, taken by the plug-in's
 // capture, decoded, packed into chunks and read back; what came out is summed up on standard output. play_records [MULTIPROCESSORS THREADS REGISTERS
-// SHARED [DATABASE TRACE]]: with the latter the chunks are recorded as a session too, and that is exported. real_records.py feeds it with recordings
-// of real GPUs.
+// SHARED RESERVED [DATABASE TRACE]]: with the latter the chunks are recorded as a session too, and that is exported. real_records.py feeds it with
+// recordings of real GPUs.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -27,8 +27,9 @@
 namespace stepscope {
 namespace {
 
-// kind, device, context, stream, start, end, correlation, bytes, copy kind, from, to, grid, block, registers, shared, external, thread, type, name
-constexpr std::size_t kFields = 23;
+// kind, device, context, stream, start, end, correlation, bytes, copy kind, from, to, grid, block, registers, shared, external, thread, type, event,
+// which record of it, name
+constexpr std::size_t kFields = 25;
 
 std::int64_t number(std::string_view text) {
     std::int64_t value = 0;
@@ -60,7 +61,7 @@ public:
             record.blockZ = static_cast<std::int32_t>(n(16));
             record.registersPerThread = static_cast<std::uint16_t>(n(17));
             record.dynamicSharedMemory = static_cast<std::int32_t>(n(18));
-            record.name = kept(f[22]);
+            record.name = kept(f[24]);
             fakeCuptiRecord(&record, sizeof record);
         } else if (kind == "memcpy") {
             CUpti_ActivityMemcpy6 record{};
@@ -86,11 +87,23 @@ public:
             record.start = static_cast<std::uint64_t>(n(4));
             record.end = static_cast<std::uint64_t>(n(5));
             record.correlationId = n32(6);
+            record.cudaEventId = n32(22);
+            record.cudaEventSyncId = static_cast<std::uint64_t>(n(23));
+            fakeCuptiRecord(&record, sizeof record);
+        } else if (kind == "event") {
+            CUpti_ActivityCudaEvent2 record{};
+            record.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+            record.deviceId = n32(1);
+            record.contextId = n32(2);
+            record.streamId = n32(3);
+            record.correlationId = n32(6);
+            record.eventId = n32(22);
+            record.cudaEventSyncId = static_cast<std::uint64_t>(n(23));
             fakeCuptiRecord(&record, sizeof record);
         } else if (kind == "runtime") {
             CUpti_ActivityAPI record{};
             record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-            const auto [known, added] = m_calls.try_emplace(std::string(f[22]), static_cast<CUpti_CallbackId>(m_calls.size() + 1));
+            const auto [known, added] = m_calls.try_emplace(std::string(f[24]), static_cast<CUpti_CallbackId>(m_calls.size() + 1));
             record.cbid = known->second;
             if (added) fakeCuptiName(CUPTI_CB_DOMAIN_RUNTIME_API, record.cbid, known->first.c_str());
             record.start = static_cast<std::uint64_t>(n(4));
@@ -141,7 +154,8 @@ int main(int count, char** words) {
     const GpuShape gpu{.multiprocessors = word(1),
                        .threadsPerMultiprocessor = word(2),
                        .registersPerMultiprocessor = word(3),
-                       .sharedPerMultiprocessorBytes = word(4)};
+                       .sharedPerMultiprocessorBytes = word(4),
+                       .sharedReservedBytes = word(5)};
     DeviceSummary summary(gpu);
     std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t>, double> fills;
     const CudaInterface& cuda = *stepscope_cuda_on_host();
@@ -149,7 +163,7 @@ int main(int count, char** words) {
         std::cerr << why << "\n";
         return 1;
     }
-    const std::unique_ptr<Recorder> recorder = count > 6 ? recorderOf(words[5]) : nullptr;
+    const std::unique_ptr<Recorder> recorder = count > 7 ? recorderOf(words[6]) : nullptr;
     Player player;
     ActivityDecoder decoder({.process = 1});
     using Key = std::tuple<std::int64_t, std::int64_t, int, std::string>;
@@ -206,7 +220,7 @@ int main(int count, char** words) {
     if (recorder) {
         const std::int64_t session = recorder->session();
         if (const Status stored = recorder->finish(); !stored) fail(stored.error());
-        if (const auto written = exportKinetoTraceFile(words[5], session, words[6]); !written) fail(written.error());
+        if (const auto written = exportKinetoTraceFile(words[6], session, words[7]); !written) fail(written.error());
     }
     std::cout << fmt::format("counts\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", counts.records, counts.dropped, counts.unknown, decoder.counts().invalid, chunks,
                              slices, bytes);
@@ -214,8 +228,11 @@ int main(int count, char** words) {
         std::cout << fmt::format("idle\t{}\t{}\t{}\t{}\t{}\t{}\n", one.device, one.stream, one.busy.ns, one.hostWait.ns, one.kernelWait.ns,
                                  one.otherIdle.ns);
     for (const DeviceTime& one : summary.devices())
-        std::cout << fmt::format("device\t{}\t{}\t{}\t{}\t{:.6f}\t{:.6f}\n", one.device, (one.end - one.begin).ns, one.busy.ns, one.kernels.ns,
+        std::cout << fmt::format("device\t{}\t{}\t{}\t{}\t{:.9e}\t{:.6f}\n", one.device, (one.end - one.begin).ns, one.busy.ns, one.kernels.ns,
                                  one.efficiency, one.occupancy);
+    for (const StreamLaunches& one : summary.launches())
+        std::cout << fmt::format("launches\t{}\t{}\t{}\t{}\t{}\t{:.9e}\t{}\n", one.device, one.stream, one.launched, one.total.ns, one.longest.ns,
+                                 one.meanQueue, one.longestQueue);
     for (const auto& [key, occupancy] : fills)
         std::cout << fmt::format("fill\t{}\t{}\t{}\t{}\t{:.4f}\t{}\n", std::get<1>(key), std::get<2>(key), std::get<3>(key), std::get<4>(key),
                                  occupancy, std::get<0>(key));

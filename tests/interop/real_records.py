@@ -2,7 +2,7 @@
 
 PLAYER is play_records, which plays lines of records by a fake CUPTI; TRACES the folder of recordings. For every stream and name: how many, how long, how
 many bytes, blocks and threads, and by which operations they were launched; as they are decoded, and once more in the trace that is exported of the session
-into which they were recorded. Exits with 77 and a sentence where the folder is not there.
+into which they were recorded. Waits for events say there which call recorded the event, as the recording does. Exits with 77 and a sentence where the folder is not there.
 """
 import collections
 import gzip
@@ -15,6 +15,7 @@ import tempfile
 
 KERNEL, MEMCPY, MEMSET, SYNC, RUNTIME = 10, 11, 12, 13, 8  # SliceKind
 LONGEST = 65536  # bytes of a name that are kept
+RECORDED_BY = 'wait_on_cuda_event_record_corr_id'
 COPIES = ['Unknown', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', 'DtoD', 'HtoH', 'PtoP']
 MEMORIES = ['Unknown', 'Pageable', 'Pinned', 'Device', 'Array', 'Managed', 'Device Static', 'Managed Static']
 WAITS = ['Unknown Sync', 'Event Sync', 'Stream Wait Event', 'Stream Sync', 'Context Sync']
@@ -22,12 +23,15 @@ WAITS = ['Unknown Sync', 'Event Sync', 'Stream Wait Event', 'Stream Sync', 'Cont
 
 class Recording:
     def __init__(self):
-        self.lines, self.sums = [], collections.defaultdict(lambda: [0] * 6)
+        self.lines, self.sums, self.waits = [], collections.defaultdict(lambda: [0] * 6), set()
 
     def add(self, word, kind, name, *, start, end, device=-1, context=1, stream=-1, thread=0, correlation=0, bytes=0, copy=0, source=0, target=0,
-            grid=(0, 0, 0), block=(0, 0, 0), registers=0, shared=0, external=0, type=0, shown=None):
-        fields = [word, device, context, stream, start, end, correlation, bytes, copy, source, target, *grid, *block, registers, shared, external, thread, type, name]
+            grid=(0, 0, 0), block=(0, 0, 0), registers=0, shared=0, external=0, type=0, event=-1, record=-1, shown=None):
+        fields = [word, device, context, stream, start, end, correlation, bytes, copy, source, target, *grid, *block, registers, shared, external,
+                  thread, type, event, record, name]
         self.lines.append((start, '\t'.join(str(f) for f in fields)))
+        if kind is None:
+            return
         host = kind == RUNTIME
         into = self.sums[-1 if host else device, thread if host else stream, kind, (shown or name)[:LONGEST]]
         product = lambda three: three[0] * three[1] * three[2]
@@ -60,7 +64,14 @@ def kineto(path):
         elif category == 'gpu_memset':
             made.add('memset', MEMSET, name, **common, **where, bytes=args['bytes'], target=MEMORIES.index(name.removeprefix('Memset (').removesuffix(')')))
         elif category == 'cuda_sync':
-            made.add('sync', SYNC, name, **common, **where, type=WAITS.index(name))
+            by = args.get(RECORDED_BY, -1)
+            if by >= 0:
+                # Of the record of the event the trace keeps the stream and the call; CUPTI numbers it, and who waits has that number.
+                event, stream = args['wait_on_cuda_event_id'], args['wait_on_stream']
+                made.add('event', None, name, start=common['start'], end=common['start'], device=args['device'], stream=stream, correlation=by,
+                         event=event, record=by)
+                made.waits.add((args['correlation'], stream, by, event))
+            made.add('sync', SYNC, name, **common, **where, type=WAITS.index(name), event=args.get('wait_on_cuda_event_id', -1), record=by)
         elif category == 'cuda_runtime' and name not in ONLY_ASK:
             made.add('runtime', RUNTIME, name, **common, thread=row['tid'] & 0xffffffff)
     return made
@@ -81,9 +92,11 @@ def nsys(path):
                  block=(row['blockX'], row['blockY'], row['blockZ']), registers=row['registersPerThread'],
                  shared=row['staticSharedMemory'] + row['dynamicSharedMemory'])
     for row in base.execute('SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY'):
-        shown = f"Memcpy {COPIES[row['copyKind']]} ({MEMORIES[row['srcKind']]} -> {MEMORIES[row['dstKind']]})"
+        # Nsight Systems counts memories from 0 (ENUM_CUDA_MEM_KIND), CUPTI from 1.
+        source, target = row['srcKind'] + 1, row['dstKind'] + 1
+        shown = f"Memcpy {COPIES[row['copyKind']]} ({MEMORIES[source]} -> {MEMORIES[target]})"
         made.add('memcpy', MEMCPY, shown, start=row['start'], end=row['end'], device=row['deviceId'], context=row['contextId'], stream=row['streamId'],
-                 correlation=row['correlationId'], bytes=row['bytes'], copy=row['copyKind'], source=row['srcKind'], target=row['dstKind'])
+                 correlation=row['correlationId'], bytes=row['bytes'], copy=row['copyKind'], source=source, target=target)
     for row in base.execute('SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME'):
         name = text[row['nameId']]
         if name.split('_v')[0] in ONLY_ASK:
@@ -102,7 +115,7 @@ def lines_of(player, recording, *gpu):
 
 
 def played(player, recording, *export):
-    head, *rows = [line for line in lines_of(player, recording, 0, 0, 0, 0, *export) if not line.startswith(('idle', 'device', 'fill'))]
+    head, *rows = [line for line in lines_of(player, recording, 0, 0, 0, 0, 0, *export) if not line.startswith(('idle\t', 'device\t', 'launches\t', 'fill\t'))]
     counts = [int(n) for n in head.split('\t')[1:]]
     sums = collections.defaultdict(lambda: [0] * 6)
     for row in rows:
@@ -114,12 +127,14 @@ def played(player, recording, *export):
 
 
 def exported(path):
-    """The same sums of a trace of ours."""
+    """The same sums of a trace of ours, and what its waits for events say that they wait for."""
     kinds = {'kernel': KERNEL, 'gpu_memcpy': MEMCPY, 'gpu_memset': MEMSET, 'cuda_sync': SYNC, 'cuda_runtime': RUNTIME}
     sums = collections.defaultdict(lambda: [0] * 6)
     with open(path) as file:
         rows = [row for row in json.load(file)['traceEvents'] if row['ph'] == 'X']
     product = lambda three: three[0] * three[1] * three[2]
+    waits = {(row['args']['correlation'], row['args']['wait_on_stream'], row['args'][RECORDED_BY], row['args']['wait_on_cuda_event_id'])
+             for row in rows if RECORDED_BY in row['args']}
     for row in rows:
         args, kind = row['args'], kinds[row['cat']]
         into = sums[args.get('device', -1), args.get('stream', row['tid']), kind, row['name']]
@@ -127,7 +142,7 @@ def exported(path):
                   product(args.get('block', (0, 0, 0))))
         for i, value in enumerate(values):
             into[i] += value
-    return sums
+    return sums, waits
 
 
 def agree(wanted, sums, what):
@@ -145,9 +160,11 @@ def compare(player, path):
     with tempfile.TemporaryDirectory() as folder:
         written = os.path.join(folder, 'written.json')
         (records, dropped, unknown, invalid, chunks, slices, size), sums = played(player, recording, os.path.join(folder, 's.db'), written)
-        again = exported(written)
+        again, waits = exported(written)
     assert dropped == unknown == invalid == 0, (dropped, unknown, invalid)
-    assert slices == len(recording.lines), f'{slices} slices of {len(recording.lines)} records'
+    own = sum(not line.startswith('event\t') for _, line in recording.lines)  # records of events are joined with the waits
+    assert slices == own, f'{slices} slices of {own} records'
+    assert waits == recording.waits, f'{len(recording.waits)} waits for events became {len(waits)}: {sorted(waits ^ recording.waits)[:5]}'
     wanted = dict(recording.sums)
     agree(wanted, sums, 'decoded')
     agree(wanted, again, 'exported')
@@ -157,7 +174,8 @@ def compare(player, path):
             kernels[f'device {device} stream {stream}', 'kernels'] += count
             kernels[f'device {device} stream {stream}', 'ns'] += time
     words = ', '.join(f'{where}: {kernels[where, "kernels"]} kernels {kernels[where, "ns"]} ns' for where in sorted({where for where, _ in kernels}))
-    print(f'{os.path.basename(path)}: {slices} records, {len(sums)} names by stream and thread agree, {size / slices:.1f} bytes each in {chunks} chunks; {words}')
+    print(f'{os.path.basename(path)}: {slices} records, {len(sums)} names by stream and thread agree, {size / slices:.1f} bytes each in {chunks} chunks; '
+          f'{len(waits)} waits for events with the calls that recorded these; {words}')
 
 
 def main(player, folder):

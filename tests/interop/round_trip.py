@@ -2,7 +2,8 @@
 
 For every category, stream (or thread) and name: how many and how long, in the original, in the export, in the export of what was imported from that; the
 same for the arrows. Perfetto's format has the same slices. --readers: what HolisticTraceAnalysis (traceinsight 0.6.1) says of the original it says of the
-export: temporal breakdown, idle time, kernels, launches, and its TraceDiff finds no difference; TensorBoard's profiler plug-in agrees on the operations. Both
+export: temporal breakdown, idle time, kernels, launches, and its TraceDiff finds no difference, and so is the critical path of a trace whose streams wait for
+each other; TensorBoard's profiler plug-in agrees on the operations and on how full the GPU was. Both
 read times as doubles, of which those since 1970 in microseconds are a quarter of one apart: they are given the original with times since its first event. Exits
 with 77 and a sentence where the folder is not there.
 """
@@ -133,6 +134,32 @@ def check_readers(original, export, folder):
     print(f'HTA: the same of both; idle {busy["idle_time(us)"]} us, {len(one)} launches, TraceDiff of {len(difference)} names finds nothing')
 
 
+def check_critical_path(original, export, folder):
+    """Edges from one stream's kernel to another's come from the two arguments of a wait for an event: without them there are fewer."""
+    os.environ['HTA_DISABLE_NS_ROUNDING'] = '1'
+    bare = os.path.join(folder, 'bare.pt.trace.json.gz')
+    with gzip.open(export, 'rt', encoding='utf-8') as file:
+        trace = json.load(file)
+    for row in trace['traceEvents']:
+        for key in ('wait_on_stream', 'wait_on_cuda_event_record_corr_id'):
+            row.get('args', {}).pop(key, None)
+    with gzip.open(bare, 'wt', encoding='utf-8', compresslevel=1) as file:
+        json.dump(trace, file)
+    found = []
+    for path in (original, export, bare):
+        graph, whole = analysed(path, os.path.join(folder, 'c')).critical_path_analysis(
+            rank=0, annotation='[param|pytorch.model.alex_net|0|0|0|measure|forward]', instance_id=1)
+        assert whole
+        edges = collections.Counter(edge['object'].type.name for *_, edge in graph.edges(data=True))
+        bound = {by: round(percent, 6) for by, percent in graph.summary().items()}
+        found.append((edges, len(graph.critical_path_nodes), bound))
+    assert found[0] == found[1], found
+    waits = [edges['SYNC_DEPENDENCY'] for edges, *_ in found]
+    assert waits[2] < waits[1], waits
+    print(f'HTA: the same critical path of both, {found[0][1]} points in a graph of {sum(found[0][0].values())} edges; {waits[1]} of these are waits, and '
+          f'{waits[2]} without what recorded the events')
+
+
 def check_plugin(original, export, folder):
     logging.disable(logging.CRITICAL)  # it says line by line that operations of the original overlap
     from torch_tb_profiler.io.cache import Cache
@@ -142,10 +169,14 @@ def check_plugin(original, export, folder):
         read = RunProfileData.parse('worker', 0, path, Cache(os.path.join(folder, 'cache')))
         read.process()
         kernels = {row['name']: (row['count'], round(row['sum'], 3)) for row in read.kernel_stat.reset_index().to_dict('records')}
-        said.append((read.steps_names, sorted((op.name, op.calls) for op in read.op_list_groupby_name), kernels))
+        gpu = read.gpu_metrics_parser
+        full = [gpu.gpu_utilization, gpu.avg_approximated_sm_efficiency_per_device, gpu.avg_occupancy_per_device]
+        said.append((read.steps_names, sorted((op.name, op.calls) for op in read.op_list_groupby_name), kernels,
+                     [[None if one is None else round(one, 6) for one in of] for of in full]))
     assert said[0][0] == said[1][0], (said[0][0], said[1][0])
     assert said[0][1] == said[1][1] and said[0][2] == said[1][2]
-    print(f'TensorBoard plug-in: {len(said[0][0])} steps, {len(said[0][1])} operations and {len(said[0][2])} kernels by name agree')
+    assert said[0][3] == said[1][3], (said[0][3], said[1][3])
+    print(f'TensorBoard plug-in: {len(said[0][0])} steps, {len(said[0][1])} operations and {len(said[0][2])} kernels by name agree, and how full the GPU was')
 
 
 def main(cli, folder, readers):
@@ -156,8 +187,12 @@ def main(cli, folder, readers):
     with tempfile.TemporaryDirectory() as made:
         for name in FILES:
             export = check(cli, made, os.path.join(folder, name))
-            if readers and name.startswith('v100'):
-                original = since_its_first_event(os.path.join(folder, name), os.path.join(made, 'original.pt.trace.json.gz'))
+            if not readers or not name.startswith(('v100', 'a100')):
+                continue
+            original = since_its_first_event(os.path.join(folder, name), os.path.join(made, 'original.pt.trace.json.gz'))
+            if name.startswith('a100'):
+                check_critical_path(original, export, made)
+            else:
                 check_readers(original, export, made)
                 check_plugin(original, export, made)
     return 0

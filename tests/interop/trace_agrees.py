@@ -102,8 +102,16 @@ def check_readers(folder, file, sums, count):
     alone = os.path.join(folder, 'alone')
     os.makedirs(alone, exist_ok=True)
     os.link(file, os.path.join(alone, 'worker.pt.trace.json.gz'))
-    frame = TraceAnalysis(trace_dir=alone, include_last_profiler_step=True).t.get_trace(0)
+    trace = TraceAnalysis(trace_dir=alone, include_last_profiler_step=True).t
+    frame, words = trace.get_trace(0), trace.symbol_table.get_sym_table()
     os.unlink(os.path.join(alone, 'worker.pt.trace.json.gz'))
+    # Its breakdowns of idle time, kernels, queues and launches are of GPUs: of a trace without one they are empty or raise. What it has read is ours.
+    operations = frame[frame['cat'] == words.index('cpu_op')].groupby('name')['dur'].agg(['count', 'sum'])
+    found = {words[name]: (int(row['count']), row['sum']) for name, row in operations.iterrows()}
+    assert found.keys() == sums.keys(), found.keys() ^ sums.keys()
+    for name, (calls, us) in found.items():
+        assert calls == sums[name][0] and abs(us * 1000 - sums[name][3]) < 1 + calls, (name, calls, us, sums[name])
+    assert (frame['stream'] == -1).all()
     print(f'TensorBoard plug-in: {len(read.op_list_groupby_name)} names; HTA: {len(frame)} of {count} rows')
 
 

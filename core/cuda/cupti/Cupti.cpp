@@ -23,9 +23,10 @@ using cupti::Library;
 constexpr std::size_t kBatch = 512;          // records handed on at once
 constexpr std::size_t kMostNodes = 1 << 20;  // of graphs that are remembered
 constexpr CUpti_ActivityKind kDeviceKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
-constexpr CUpti_ActivityKind kOtherKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY2,  CUPTI_ACTIVITY_KIND_RUNTIME,
-                                              CUPTI_ACTIVITY_KIND_DRIVER,   CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                                              CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr CUpti_ActivityKind kOtherKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY2,   CUPTI_ACTIVITY_KIND_RUNTIME,
+                                              CUPTI_ACTIVITY_KIND_DRIVER,    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                              CUPTI_ACTIVITY_KIND_OVERHEAD,  CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                              CUPTI_ACTIVITY_KIND_CUDA_EVENT};
 constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
 // Which operation was at work when a node of a graph was captured.

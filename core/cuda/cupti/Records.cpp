@@ -10,16 +10,21 @@ const Record& as(const CUpti_Activity& record) {
     return reinterpret_cast<const Record&>(record);
 }
 
-// The stream of what is of none.
-std::int64_t streamOf(std::uint32_t number) {
+// The number of a stream, an event or a device; -1 of what is of none.
+std::int64_t numberOf(std::uint32_t number) {
     return number == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? -1 : static_cast<std::int64_t>(number);
+}
+
+// Which record of an event: all ones, of 32 bits or of 64, where there is none.
+std::int64_t recordOf(std::uint64_t number) {
+    return number == CUPTI_SYNCHRONIZATION_INVALID_VALUE || number == ~std::uint64_t{0} ? -1 : static_cast<std::int64_t>(number);
 }
 
 template <class Record>
 void readDeviceWork(const Record& record, CudaActivity& into) {
     into.device = record.deviceId;
     into.context = record.contextId;
-    into.stream = streamOf(record.streamId);
+    into.stream = numberOf(record.streamId);
     into.start = record.start;
     into.end = record.end;
     into.correlation = record.correlationId;
@@ -73,10 +78,25 @@ void readSynchronisation(const CUpti_ActivitySynchronization2& record, CudaActiv
     into.kind = CudaActivityKind::Synchronisation;
     into.what = record.type;
     into.context = record.contextId;
-    into.stream = streamOf(record.streamId);
+    into.stream = numberOf(record.streamId);
     into.start = record.start;
     into.end = record.end;
     into.correlation = record.correlationId;
+    // Of a wait for a stream or a context the two say nothing.
+    if (record.type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE && record.type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
+        return;
+    into.event = numberOf(record.cudaEventId);
+    into.eventRecord = recordOf(record.cudaEventSyncId);
+}
+
+void readEventRecord(const CUpti_ActivityCudaEvent2& record, CudaActivity& into) {
+    into.kind = CudaActivityKind::EventRecord;
+    into.device = numberOf(record.deviceId);
+    into.context = record.contextId;
+    into.stream = numberOf(record.streamId);
+    into.correlation = record.correlationId;
+    into.event = record.eventId;
+    into.eventRecord = recordOf(record.cudaEventSyncId);
 }
 
 void readOverhead(const CUpti_ActivityOverhead3& record, CudaActivity& into) {
@@ -136,6 +156,9 @@ bool read(const Library& library, const CUpti_Activity& record, CudaActivity& in
             return true;
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
             readSynchronisation(as<CUpti_ActivitySynchronization2>(record), into);
+            return true;
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+            readEventRecord(as<CUpti_ActivityCudaEvent2>(record), into);
             return true;
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
             readOverhead(as<CUpti_ActivityOverhead3>(record), into);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kBlock = 4096;             // slices
 constexpr std::size_t kMostExternals = 1 << 20;  // calls whose kernels may still come
+constexpr std::size_t kMostEvents = 1 << 20;     // records of events that may still be waited for
 constexpr int kMostSpare = 16;                   // lanes beside a stream's first
 // Lanes of devices are told from those of threads by these.
 constexpr std::int64_t kDeviceLanes = std::int64_t{1} << 40, kDevice = std::int64_t{1} << 32, kStream = 32;
@@ -35,6 +36,7 @@ SliceKind kindOf(CudaActivityKind kind) {
         case CudaActivityKind::Synchronisation:
             return SliceKind::Synchronisation;
         case CudaActivityKind::External:
+        case CudaActivityKind::EventRecord:
             break;
     }
     return SliceKind::Other;
@@ -63,10 +65,10 @@ public:
         if (added) m_block.strings.push_back(text);
         return found->second;
     }
-    // Few kernels are launched in few ways, each many times.
-    std::uint32_t arguments(const CudaActivity& a, const char* operation) {
+    // Few kernels are launched in few ways, each many times. waited: members of JSON, of a wait alone.
+    std::uint32_t arguments(const CudaActivity& a, const char* operation, const std::string& waited) {
         const bool sized = a.kind == CudaActivityKind::Kernel || a.bytes > 0;
-        if (!sized && a.graphNode == 0 && *operation == '\0') return 0;
+        if (!sized && a.graphNode == 0 && *operation == '\0' && waited.empty()) return 0;
         std::string extra;
         const auto say = [&](std::string_view key, const std::string& value) {
             extra += (extra.empty() ? "{" : ",") + fmt::format("\"{}\":{}", key, value);
@@ -75,6 +77,7 @@ public:
         if (a.context != 0) extra += fmt::format("{}\"context\":{}", extra.empty() ? '{' : ',', a.context);
         if (a.graph != 0) say("graph id", std::to_string(a.graph));
         if (a.graphNode != 0) say("graph node id", std::to_string(a.graphNode));
+        if (!waited.empty()) extra += (extra.empty() ? '{' : ',') + waited;
         if (!extra.empty()) extra += '}';
         SliceArguments made{.bytes = a.bytes,
                             .grid = {a.grid[0], a.grid[1], a.grid[2]},
@@ -205,6 +208,15 @@ std::optional<LaunchingOperation> ActivityDecoder::operationOf(std::int64_t exte
     return external != 0 && m_setup.operation ? m_setup.operation(external) : std::nullopt;
 }
 
+// In the words of PyTorch's profiler, which readers of critical paths look for: the stream whose work a wait for an event is over with, and the call
+// that recorded the event there. Nothing where that was before the capture.
+std::string ActivityDecoder::waitedFor(const CudaActivity& wait) const {
+    const auto found = wait.kind == CudaActivityKind::Synchronisation && wait.eventRecord >= 0 ? m_events.find(wait.eventRecord) : m_events.end();
+    if (found == m_events.end() || found->second.stream < 0 || found->second.correlation == 0) return {};
+    return fmt::format(R"("wait_on_stream":{},"wait_on_cuda_event_record_corr_id":{},"wait_on_cuda_event_id":{})", found->second.stream,
+                       m_setup.correlationsFrom + found->second.correlation, wait.event);
+}
+
 void ActivityDecoder::add(const CudaActivity& activity) {
     if (activity.kind == CudaActivityKind::External) {
         if (m_externals.insert_or_assign(activity.correlation, activity.external).second) m_order.push_back(activity.correlation);
@@ -215,6 +227,16 @@ void ActivityDecoder::add(const CudaActivity& activity) {
         return;
     }
     if (activity.device >= 0 && activity.context != 0) m_devices[activity.context] = activity.device;
+    if (activity.kind == CudaActivityKind::EventRecord) {
+        if (activity.eventRecord < 0) return;
+        if (m_events.insert_or_assign(activity.eventRecord, EventRecord{activity.stream, activity.correlation}).second)
+            m_eventOrder.push_back(activity.eventRecord);
+        if (m_eventOrder.size() > kMostEvents) {
+            m_events.erase(m_eventOrder.front());
+            m_eventOrder.pop_front();
+        }
+        return;
+    }
     Lane& into = lane(keyOf(activity));
     if (activity.start == 0 || activity.end < activity.start) {
         into.invalid += 1;
@@ -283,7 +305,7 @@ void ActivityDecoder::decode(const LaneKey& key, std::vector<SliceBlock>& into) 
         }
         const std::uint32_t arguments = key.what == LaneKey::What::Calls      ? block.function(a)
                                         : key.what == LaneKey::What::Overhead ? 0
-                                                                              : block.arguments(a, by.name);
+                                                                              : block.arguments(a, by.name, waitedFor(a));
         block.slices().push_back({.start = start,
                                   .duration = end - start,
                                   .name = block.text(a.name),

@@ -1,6 +1,6 @@
 // ActivityDecoder: what CUPTI recorded (core/cuda/CudaActivity.h) as blocks of slices: a lane for each stream of a device, for the waits on it, for
 // the calls of each thread and for what the profiler itself took. Kernels are joined with their launches, and with the operation that had them
-// launched. Torch-free and CUDA-free. One thread at a time.
+// launched, waits for an event with the call that recorded it. Torch-free and CUDA-free. One thread at a time.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -69,6 +69,11 @@ private:
         int spare = 0;                         // which of the lanes beside the first
         auto operator<=>(const LaneKey&) const = default;
     };
+    // A CUDA event, the one time that it was recorded.
+    struct EventRecord {
+        std::int64_t stream = -1, correlation = 0;
+    };
+    std::string waitedFor(const CudaActivity& wait) const;
     LaneKey keyOf(const CudaActivity& activity) const;
     Lane& lane(const LaneKey& key);
     const char* kept(const CudaActivity& activity);
@@ -80,6 +85,8 @@ private:
     std::map<LaneKey, Lane> m_lanes;
     std::unordered_map<std::int64_t, std::int64_t> m_externals;  // of calls, by correlation
     std::deque<std::int64_t> m_order;                            // in which they came
+    std::unordered_map<std::int64_t, EventRecord> m_events;      // by CudaActivity::eventRecord
+    std::deque<std::int64_t> m_eventOrder;                       // in which they came
     std::unordered_map<std::int64_t, std::int64_t> m_devices;    // of contexts
     std::unordered_map<std::string, std::string> m_names;        // of kernels: mangled, and as they are shown
     std::unordered_set<std::string> m_calls;                     // names of functions

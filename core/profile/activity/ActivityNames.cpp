@@ -70,6 +70,7 @@ std::string activityName(const CudaActivity& activity) {
                 if (number == activity.what) return name;
             return "Unrecognized";
         case CudaActivityKind::External:
+        case CudaActivityKind::EventRecord:
             break;
     }
     return {};

@@ -222,7 +222,7 @@ TEST(KernelCapture, SaysWhichKindsOfRecordsCannotBeHadAndWhatTheirLackMeans) {
     const auto kernels = run.kept.all(SliceKind::Kernel);
     ASSERT_FALSE(kernels.empty());
     for (const auto& kernel : kernels) EXPECT_TRUE(kernel.role.empty()) << "ids of operations are of a kind that is refused";
-    EXPECT_THAT(run.warnings(), Contains(HasSubstr("6 kinds of records beside kernels cannot be had")));
+    EXPECT_THAT(run.warnings(), Contains(HasSubstr("7 kinds of records beside kernels cannot be had")));
     EXPECT_THAT(run.warnings(), Contains(HasSubstr("kernels belong to no operation that was seen")));
     EXPECT_THAT(run.kept.notes, Contains(HasSubstr("kernels belong to no operation that was seen")));
 }

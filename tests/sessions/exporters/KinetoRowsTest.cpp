@@ -290,6 +290,29 @@ TEST_F(KinetoRowsOf, NumbersThatJoinAreOfOneWorkerOnly) {
     EXPECT_THAT(said[2], ElementsAre("9 - ", "9 19 ", "12 20 ", "20 - ", "10 - ", "- - ", "-7 9007199254740993 ", "9 19 ", "12 20 ", "- 21 "));
 }
 
+TEST_F(KinetoRowsOf, AWaitForAnEventNamesTheCallThatRecordedItByThatCallsNumber) {
+    const auto waiting = [](std::int64_t rank, const char* recordedBy) {
+        SliceBlock block =
+            blockOf(onDevice(rank), {{.start = 29, .duration = 2, .name = 1, .arguments = 1, .kind = SliceKind::Synchronisation, .correlation = 6}});
+        block.arguments = {{}, {.extra = std::string(R"({"wait_on_stream":20,"wait_on_cuda_event_record_corr_id":)") + recordedBy + "}"}};
+        return block;
+    };
+    for (const std::int64_t rank : {0, 1}) {
+        blocks.push_back(blockOf(onHost(rank), {{.start = 1, .duration = 2, .name = 1, .kind = SliceKind::Runtime, .correlation = 5}}));
+        for (const char* recordedBy : {"5", "-1", "18446744073709551615"}) blocks.push_back(waiting(rank, recordedBy));
+    }
+    std::vector<std::string> calls, waits;
+    for (const auto& row : ofPhase(written(), "X")) {
+        if (row["cat"] == "cuda_runtime") calls.push_back(row["args"]["correlation"].dump());
+        if (row["cat"] != "cuda_sync") continue;
+        EXPECT_EQ(row["args"]["wait_on_stream"], 20);
+        EXPECT_EQ(row["args"]["cuda_sync_kind"], "name") << "some readers look there for what is waited for";
+        waits.push_back(row["args"]["wait_on_cuda_event_record_corr_id"].dump());
+    }
+    EXPECT_THAT(calls, ElementsAre("5", "11"));
+    EXPECT_THAT(waits, ElementsAre("5", "-1", "18446744073709551615", "11", "-1", "18446744073709551615"));
+}
+
 TEST_F(KinetoRowsOf, NumbersOfManyWorkersThatAreAsLargeAsTheyCanBeStillFit) {
     constexpr std::int64_t kLargest = std::int64_t{1} << 53;
     for (std::int64_t rank = 0; rank < 600; ++rank)

@@ -145,6 +145,50 @@ TEST_F(CuptiCapture, LeavesOutCallsThatOnlyAskAndKeepsThoseThatGiveWorkOrWait) {
     EXPECT_EQ(counts.unknown, 0) << "what is left out on purpose is not unknown";
 }
 
+TEST_F(CuptiCapture, KnowsWhichRecordOfAnEventAWaitIsFor) {
+    ASSERT_EQ(begin(), nullptr);
+    ASSERT_TRUE(fakeCuptiRecords(CUPTI_ACTIVITY_KIND_CUDA_EVENT));
+    for (const std::uint64_t time : {1, 2}) {  // one event, recorded twice
+        CUpti_ActivityCudaEvent2 event{};
+        event.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+        event.correlationId = static_cast<std::uint32_t>(500 + time);
+        event.contextId = 1;
+        event.streamId = static_cast<std::uint32_t>(20 + time);
+        event.eventId = 9;
+        event.cudaEventSyncId = 0x100000000 + time;
+        fakeCuptiRecord(&event, sizeof event);
+    }
+    const auto wait = [](CUpti_ActivitySynchronizationType type, std::uint64_t start, std::uint64_t syncId) {
+        CUpti_ActivitySynchronization2 record{};
+        record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+        record.type = type;
+        record.start = start, record.end = start + 10;
+        record.contextId = 1;
+        record.streamId = 7;
+        record.cudaEventId = 9;
+        record.cudaEventSyncId = syncId;
+        fakeCuptiRecord(&record, sizeof record);
+    };
+    wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 1000, 0x100000002);
+    wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 2000, 0x100000001);
+    wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 3000, CUPTI_SYNCHRONIZATION_INVALID_VALUE);
+    wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 4000, ~std::uint64_t{0});
+    wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 5000, 0x100000001);  // has no event, whatever lies there
+    ActivityDecoder decoder({});
+    std::map<std::uint64_t, std::int64_t> waitsFor;
+    for (const auto& record : collect(true)) {
+        if (record.kind == CudaActivityKind::Synchronisation) waitsFor[record.start] = record.eventRecord;
+        decoder.add(record);
+    }
+    EXPECT_EQ(waitsFor, (std::map<std::uint64_t, std::int64_t>{{1000, 0x100000002}, {2000, 0x100000001}, {3000, -1}, {4000, -1}, {5000, -1}}));
+    std::string said;
+    for (const auto& block : decoder.take(true))
+        for (const auto& arguments : block.arguments) said += arguments.extra;
+    EXPECT_THAT(said, HasSubstr(R"("wait_on_stream":22,"wait_on_cuda_event_record_corr_id":502,"wait_on_cuda_event_id":9)"));
+    EXPECT_THAT(said, HasSubstr(R"("wait_on_stream":21,"wait_on_cuda_event_record_corr_id":501,"wait_on_cuda_event_id":9)"));
+    EXPECT_EQ(end().unknown, 0);
+}
+
 TEST_F(CuptiCapture, RecordsNothingBeforeItBeginsAndAfterItsEnd) {
     launch();
     ASSERT_EQ(begin(), nullptr);
@@ -201,7 +245,7 @@ TEST_F(CuptiCapture, GoesOnWithoutKindsThatItCanDoWithout) {
     ASSERT_EQ(begin(), nullptr);
     launch();
     EXPECT_EQ(kinds(collect(true)), (std::map<CudaActivityKind, int>{{CudaActivityKind::Kernel, 1}}));
-    EXPECT_EQ(end().refused, 6);
+    EXPECT_EQ(end().refused, 7);
 }
 
 TEST_F(CuptiCapture, NamesWhatALibraryLacksAndAVersionThatItCannotRead) {

@@ -243,6 +243,48 @@ TEST(ActivityDecoder, NamesCopiesWaitsAndOverheadAsPyTorchsProfilerDoes) {
     EXPECT_EQ(named.at("Buffer Flush").slice.kind, SliceKind::Overhead);
 }
 
+TEST(ActivityDecoder, AWaitForAnEventNamesTheCallThatRecordedItLast) {
+    auto setup = setupOf();
+    setup.correlationsFrom = 1000;
+    ActivityDecoder decoder(std::move(setup));
+    const auto recorded = [](std::int64_t record, std::int64_t stream, std::int64_t correlation) {
+        CudaActivity made;
+        made.kind = CudaActivityKind::EventRecord;
+        made.device = 2, made.context = 1, made.stream = stream, made.correlation = correlation;
+        made.event = 4, made.eventRecord = record;
+        return made;
+    };
+    const auto waiting = [](std::uint64_t start, std::int64_t record, std::int32_t what = 2) {
+        CudaActivity made = kernelAt(start, start + 5, 60, 7);
+        made.kind = CudaActivityKind::Synchronisation;
+        made.device = -1;
+        made.what = what;
+        made.event = 4, made.eventRecord = record;
+        return made;
+    };
+    std::vector<SliceBlock> blocks;
+    const auto take = [&](bool last) {
+        for (auto& block : decoder.take(last)) blocks.push_back(std::move(block));
+    };
+    // The same event twice, on two streams; what waits may come before what it waits for, one call apart.
+    for (const auto& record : {recorded(70, 20, 51), waiting(100, 70), waiting(200, 71, 1), waiting(300, 99), waiting(400, -1)}) decoder.add(record);
+    take(false);
+    decoder.add(recorded(71, 21, 52));
+    decoder.add(recorded(-1, 22, 53));  // of no wait's
+    take(true);
+    std::map<std::int64_t, std::string> extra;
+    for (const auto& one : shown(blocks)) {
+        extra[one.slice.start] = one.name + " " + one.extra;
+        EXPECT_EQ(one.thread.device, 2) << "a wait has only its context; the event's device is that context's";
+    }
+    EXPECT_THAT(extra, ElementsAre(testing::Pair(100, R"(Stream Wait Event {"context":1,"wait_on_stream":20,)"
+                                                      R"("wait_on_cuda_event_record_corr_id":1051,"wait_on_cuda_event_id":4})"),
+                                   testing::Pair(200, R"(Event Sync {"context":1,"wait_on_stream":21,)"
+                                                      R"("wait_on_cuda_event_record_corr_id":1052,"wait_on_cuda_event_id":4})"),
+                                   testing::Pair(300, "Stream Wait Event "), testing::Pair(400, "Stream Wait Event ")))
+        << "what was recorded before the capture is not known";
+}
+
 TEST(ActivityDecoder, KeepsTheNumberOfTheFunctionThatWasCalled) {
     CudaActivity launch = callAt(10, 20, 1), again = callAt(30, 40, 2), driver = callAt(50, 60, 3, CudaActivityKind::Driver);
     launch.what = again.what = 211;
