@@ -29,7 +29,7 @@ struct AbOptions {
     std::vector<std::string> a, b, same;
     bool asksSame = false, asksBound = false, noRecord = false, noWhy = false, json = false;
     // Texts, so that the range checks name the option.
-    std::string budget = "180", delta = "1", seed = "1", failIfSlower, lossSeconds = "0", lossSeeds = "5";
+    std::string budget = "180", delta = "1", seed = "0", failIfSlower, lossSeconds = "0", lossSeeds = "5";
     std::vector<std::string> reports;
     ExperimentRequest request;
 };
@@ -103,8 +103,8 @@ Status prepare(AbOptions& options, const Workbench& workbench) {
     return {};
 }
 
-// One line that asks the same again.
-std::string repeatLine(const AbOptions& options) {
+// One line that asks the same again. seed: that the coins had.
+std::string repeatLine(const AbOptions& options, std::int64_t seed) {
     std::string words = "stepscope-cli ab";
     const auto add = [&](const std::string& word) { words += " " + shellWord(word); };
     for (const auto& word : options.both.words()) add(word);
@@ -119,7 +119,7 @@ std::string repeatLine(const AbOptions& options) {
     sideWords("--b", options.b);
     if (!options.request.from.empty()) add("--from"), add(options.request.from);
     if (!options.request.init.empty()) add("--init"), add(options.request.init);
-    add("--budget"), add(options.budget), add("--delta"), add(options.delta), add("--seed"), add(options.seed);
+    add("--budget"), add(options.budget), add("--delta"), add(options.delta), add("--seed"), add(std::to_string(seed));
     if (options.noWhy) add("--no-why");
     if (options.lossSeconds != "0") add("--loss-after"), add(options.lossSeconds), add("--loss-seeds"), add(options.lossSeeds);
     return words;
@@ -143,10 +143,9 @@ Status writeAbReports(const AbOptions& options, const Workbench& workbench, cons
     StoredReport report;
     report.history = sink.history();
     report.facts = reportFacts(workbench, *sink.history().began(), *sink.info());
-    report.facts.repeat = repeatLine(options);
+    report.facts.repeat = repeatLine(options, sink.history().began()->seed);
     fillForetold(report.facts, foretold);
-    for (const EarlierAnswer& one : earlier)
-        report.facts.earlier.push_back(fmt::format("Session {}: {}", one.session, judgedWords(one.judged, one.delta)));
+    for (const EarlierAnswer& one : earlier) report.facts.earlier.push_back(fmt::format("Session {}: {}", one.session, earlierWords(one)));
     return writeReports(report, sink.session(), options.reports);
 }
 
@@ -173,11 +172,13 @@ Result<ExitCode> ab(AbOptions& options) {
     if (!ended) return ended.error();
     const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
+    const SameSettings same = request.same ? changedSettings(*workbench, request.a) : SameSettings();
     std::vector<EarlierAnswer> earlier;
     std::optional<StoredPrediction> foretold;
     if (sink.history().began() && request.record) {
         const std::string database = request.database.empty() ? defaultDatabasePath() : request.database;
-        auto found = earlierAnswers(database, sink.history().began()->question, sink.session());
+        auto found =
+            earlierAnswers(database, sink.history().began()->question, sink.session(), turnedQuestion(*sink.history().began(), workbench->machine()));
         if (found)
             earlier = std::move(*found);
         else
@@ -186,8 +187,8 @@ Result<ExitCode> ab(AbOptions& options) {
             if (auto before = predictionOf(database, sink.history().began()->question, sink.info()->startedUnixMs)) foretold = std::move(*before);
     }
     if (sink.history().began())
-        print(options.json ? abLine(sink.history(), sink.session(), earlier, foretold, options.same)
-                           : abText(sink.history(), sink.session(), earlier, repeatLine(options), foretold, options.same));
+        print(options.json ? abLine(sink.history(), sink.session(), earlier, foretold, same)
+                           : abText(sink.history(), sink.session(), earlier, repeatLine(options, sink.history().began()->seed), foretold, same));
     if (sink.history().began() && sink.info())
         if (auto written = writeAbReports(options, *workbench, sink, earlier, foretold); !written) return written.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
@@ -220,7 +221,7 @@ void addAb(CLI::App& parent, Actions& actions) {
     };
     add("--budget", "SECONDS", options->budget, "It ends when it is known, or after so long, with what is captured to tell why");
     add("--delta", "PCT", options->delta, "Differences below this count as none");
-    add("--seed", "N", options->seed, "Of the coins that order the turns");
+    add("--seed", "N", options->seed, "Of the coins that order the turns; 0 = another one each time");
     add("--loss-after", "SECONDS", options->lossSeconds,
         "Then, beyond the budget, train both for so long with each of some seeds, and compare the losses; 0 = do not");
     add("--loss-seeds", "N", options->lossSeeds, "How many seeds that are");

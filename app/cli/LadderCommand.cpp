@@ -23,7 +23,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr const char *kUsualDelta = "1", *kUsualSeed = "1";
+constexpr const char *kUsualDelta = "1", *kUsualSeed = "0";
 
 struct LadderOptions {
     RunOptions base;
@@ -179,7 +179,10 @@ void addLadder(CLI::App& parent, Actions& actions) {
             ->type_name("ID")
             ->take_last();
     command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
-    command->add_option("--seed", options->seed, "Of the coins that order the turns")->type_name("N")->capture_default_str()->take_last();
+    command->add_option("--seed", options->seed, "Of the coins that order the turns; 0 = another one each time")
+        ->type_name("N")
+        ->capture_default_str()
+        ->take_last();
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();

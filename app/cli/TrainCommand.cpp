@@ -272,7 +272,7 @@ Result<ExitCode> train(TrainOptions& options) {
     const std::string database = options.request.database.empty() ? defaultDatabasePath() : options.request.database;
     if (summary.session != 0)
         if (auto kept = forecastOfSession(database, summary.session)) forecast = std::move(*kept);
-    const EarlierOfEach earlier = earlierOfEach(summary, database);
+    const EarlierOfEach earlier = earlierOfEach(summary, database, workbench->machine());
     print(options.json ? summaryLine(summary, forecast, earlier) : summaryText(summary, forecast, earlier));
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);

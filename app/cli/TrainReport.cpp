@@ -7,6 +7,7 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/sessions/CaptureReport.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/StudyHistory.h"
 #include "core/analysis/flips/FlipContext.h"
@@ -41,7 +42,7 @@ std::string answerText(const ExperimentAnswer& answer, const std::vector<Earlier
                         answer.judged.rebuilds == 1 ? "" : "s", answer.began.seed);
     if (!earlier.empty())
         text += fmt::format(" Asked {} time{} before here, last in session {}: {}.", earlier.size(), earlier.size() == 1 ? "" : "s",
-                            earlier.front().session, judgedWords(earlier.front().judged, earlier.front().delta));
+                            earlier.front().session, earlierWords(earlier.front()));
     return printable(text) + "\n";
 }
 
@@ -50,8 +51,11 @@ Json answerJson(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>
     const TurnsOfSwitch turns = switchOf(answer);
     Json before = Json::array();
     for (const EarlierAnswer& one : earlier)
-        before.push_back(
-            {{"experiment", one.session}, {"verdict", one.judged.outcome}, {"ratio", number(one.judged.ratio)}, {"delta", number(one.delta)}});
+        before.push_back({{"experiment", one.session},
+                          {"verdict", one.judged.outcome},
+                          {"ratio", number(one.judged.ratio)},
+                          {"delta", number(one.delta)},
+                          {"turned", one.turned}});
     return {{"switch", turns.id},
             {"from", toJson(turns.from)},
             {"to", toJson(turns.to)},
@@ -76,12 +80,13 @@ Json answerJson(const ExperimentAnswer& answer, const std::vector<EarlierAnswer>
 
 }  // namespace
 
-EarlierOfEach earlierOfEach(const RunSummary& summary, const std::string& database) {
+EarlierOfEach earlierOfEach(const RunSummary& summary, const std::string& database, const Machine& machine) {
     EarlierOfEach all;
     for (const ExperimentAnswer& answer : summary.answers) {
         all.emplace_back();
         if (summary.session == 0 || answer.began.question.empty()) continue;
-        if (auto found = earlierAnswers(database, answer.began.question, summary.session)) all.back() = std::move(*found);
+        if (auto found = earlierAnswers(database, answer.began.question, summary.session, turnedQuestion(answer.began, machine)))
+            all.back() = std::move(*found);
     }
     return all;
 }

@@ -13,7 +13,7 @@ namespace stepscope::cli {
 
 // What was found when the same was asked before, of each of the summary's answers, newest first. What cannot be read counts as nothing.
 using EarlierOfEach = std::vector<std::vector<EarlierAnswer>>;
-EarlierOfEach earlierOfEach(const RunSummary& summary, const std::string& database);
+EarlierOfEach earlierOfEach(const RunSummary& summary, const std::string& database, const Machine& machine);
 
 std::string summaryText(const RunSummary& summary, const std::optional<StoredForecast>& forecast, const EarlierOfEach& earlier = {});
 // Of what was measured in turns: switch, from, to, kept (the value that the run went on with), the answer as `ab --json` has it, and earlier ones.

@@ -17,7 +17,7 @@ struct TuneOptions {
     bool boundsMemory = false;  // also with an empty word, as of a variable that a script never set
     bool noRecord = false, json = false;
     // Texts, so that the range checks name the option.
-    std::string budget = "5", delta = "1", seed = "1", memory;
+    std::string budget = "5", delta = "1", seed = "0", memory;
     std::vector<std::string> reports;  // files
     TuneRequest request;
 };
@@ -78,7 +78,10 @@ void addTune(CLI::App& parent, Actions& actions) {
     command->add_flag("--sizes", request.sizes, "Batch size and context may change too: half of what is set, and twice as much");
     auto* memory = command->add_option("--memory", options->memory, "Nothing that is predicted to take more races")->type_name("GB")->take_last();
     command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
-    command->add_option("--seed", options->seed, "Of the order within rounds and of the coins")->type_name("N")->capture_default_str()->take_last();
+    command->add_option("--seed", options->seed, "Of the order within rounds and of the coins; 0 = another one each time")
+        ->type_name("N")
+        ->capture_default_str()
+        ->take_last();
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();

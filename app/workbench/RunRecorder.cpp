@@ -7,14 +7,34 @@
 #include "core/events/Event.h"
 
 namespace stepscope {
+namespace {
+
+constexpr const char* kMeasuringIsOver = "Measuring is over; waiting for room to store what it found. Stopping gives up what is not stored yet.";
+
+std::string pathOf(const std::string& chosen) {
+    return chosen.empty() ? defaultDatabasePath() : chosen;
+}
+
+}  // namespace
 
 std::int64_t unixMillisecondsNow() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+Status finishMeasured(Recorder& recorder, const std::string& chosen, EventTee& tee, const SessionClock& clock, std::atomic<bool>& measured,
+                      const std::atomic<bool>& cancelled) {
+    measured = true;  // whoever is blocked from here on says so by itself
+    if (recorder.blocked() && !cancelled)
+        tee.tell(LogLine{clock.now(), 0, LogLevel::Warning, kMeasuringIsOver, ErrorCode::Io, {Subject::Kind::Database, pathOf(chosen)}});
+    Status stored = recorder.finish();
+    if (!stored) tee.tellUnstored(stored.error(), clock.now());
+    return stored;
+}
+
 Result<std::shared_ptr<Recorder>> openRecorder(const std::string& chosen, const SessionInfo& info, EventTee& tee, const SessionClock& clock,
-                                               const std::atomic<bool>& cancelled, std::optional<Recorder::GoneOn> goesOn) {
-    const std::string database = chosen.empty() ? defaultDatabasePath() : chosen;
+                                               const std::atomic<bool>& cancelled, std::optional<Recorder::GoneOn> goesOn,
+                                               const std::atomic<bool>* measured) {
+    const std::string database = pathOf(chosen);
     Recorder::Options options;
     options.path = database;
     options.goesOn = std::move(goesOn);
@@ -22,11 +42,12 @@ Result<std::shared_ptr<Recorder>> openRecorder(const std::string& chosen, const 
     const char* const meanwhile = info.kind == SessionKind::Run
                                       ? " Until then the run waits; stopping it gives up what is not stored yet."
                                       : " Until then it measures on and keeps what it finds in memory; stopping it gives up what is not stored yet.";
-    options.onBlocked = [&tee, &clock, meanwhile, database](bool blocked, const std::string& why) {
+    options.onBlocked = [&tee, &clock, meanwhile, database, measured](bool blocked, const std::string& why) {
         // By its subject whoever shows it knows which sentence is over then.
         const Subject about{Subject::Kind::Database, database};
         if (blocked)
-            tee.tell(LogLine{clock.now(), 0, LogLevel::Error, why + meanwhile, ErrorCode::Io, about});
+            tee.tell(LogLine{clock.now(), 0, LogLevel::Error,
+                             why + (measured != nullptr && *measured ? std::string(" ") + kMeasuringIsOver : meanwhile), ErrorCode::Io, about});
         else
             tee.tell(LogLine{clock.now(), 0, LogLevel::Info, "Storing works again.", {}, about});
     };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <random>
+
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/experiments/LiveExperiment.h"
 #include "app/workbench/experiments/LiveLadder.h"
@@ -12,6 +14,14 @@
 
 namespace stepscope {
 namespace {
+
+// Short enough to be typed. What is learnt does not depend on it.
+std::int64_t seedOfCoins(std::int64_t asked) {
+    constexpr std::int64_t kMostDrawn = 999'999;
+    if (asked != kAnySeed) return asked;
+    std::random_device chance;
+    return std::uniform_int_distribution<std::int64_t>(kAnySeed + 1, kMostDrawn)(chance);
+}
 
 // Plans that run the same: what was written down differs, what was made of it does not.
 bool sameRunning(RunPlan a, const RunPlan& b) {
@@ -135,6 +145,7 @@ Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Regis
     if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) return makeError(ErrorCode::BadInput, why);
     if (!request.same)
         if (const std::string why = whyNothingDiffersOn(*registry, request.a, request.b); !why.empty()) return makeError(ErrorCode::BadInput, why);
+    request.seed = seedOfCoins(request.seed);
     if (request.from.empty() && request.init.empty() && request.a.init != kRandomWeights) request.init = request.a.init;
     return std::unique_ptr<Run>(std::make_unique<LiveExperiment>(std::move(request), std::move(plans), registry, sink));
 }
@@ -145,6 +156,7 @@ Result<std::unique_ptr<Run>> startLadderOn(const std::shared_ptr<const Registry>
     // What all stand on must run; a rung that does not is said in its row.
     if (auto bottom = engine.config({}); !bottom)
         return makeError(bottom.error().code, fmt::format("The bottom of {} cannot run here: {}", request.ladder.title, bottom.error().sentence));
+    request.seed = seedOfCoins(request.seed);
     LadderCourse course = courseOf(request, engine);
     auto run = std::make_unique<LiveLadder>(std::move(request), std::move(engine), std::move(course), sink);
     run->begin();
@@ -165,6 +177,7 @@ Result<std::unique_ptr<Run>> startTuneOn(const std::shared_ptr<const Registry>& 
     request.config = std::move(*complete);
     const auto plan = registry->plan(request.config, knownVocabulary(request.config));
     if (!plan) return plan.error();
+    request.seed = seedOfCoins(request.seed);
     auto run = std::make_unique<LiveTune>(
         std::move(request), registry,
         [registry](ExperimentRequest experiment, EventSink& events) { return startExperimentOn(registry, std::move(experiment), events); }, sink);

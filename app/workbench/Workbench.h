@@ -73,6 +73,10 @@ struct RunRequest {
     bool engineElsewhere = false;  // the engine is on another machine: its checkpoints lie there
 };
 
+// In place of a seed of coins: another one each time, so that two measurements do not share what one order of turns does to them. What was drawn is
+// stored, and is in the line that asks the same again.
+constexpr std::int64_t kAnySeed = 0;
+
 // Two configurations that take turns: is B faster than A here, how sure is that?
 struct ExperimentRequest {
     RunConfig a, b;
@@ -81,7 +85,7 @@ struct ExperimentRequest {
     double mostSeconds = 0;  // CourseRules
     double delta = 0.01;     // a ratio within 1 +- delta counts as equal
     double alpha = 0.05;     // of claiming a difference that is not there
-    std::int64_t seed = 1;   // of the coins that order the turns
+    std::int64_t seed = 1;   // of the coins that order the turns; kAnySeed: drawn when it starts
     std::string name;        // empty = made from what differs
     std::string notes;
     std::vector<std::string> tags;

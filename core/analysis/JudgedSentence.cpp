@@ -253,6 +253,26 @@ std::string verdictLine(const ExperimentJudged& judged, double delta, const ArmN
     return fmt::format("{} beside {}: {}", names.b, names.a, judgedWords(judged, delta));
 }
 
+std::string headlineBesideItself(const ExperimentJudged& judged, double delta) {
+    if (!differs(judged)) return verdictHeadline(judged, delta);
+    std::string said = judgedWords(judged, delta);
+    said[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(said[0])));
+    return said + ", though both sides are the same";
+}
+
+std::string sentenceBesideItself(const ExperimentJudged& judged, double delta) {
+    return pairsSentence("One configuration beside itself: " + judgedWords(judged, delta), judged);
+}
+
+std::string claimBesideItself(const ExperimentJudged& judged, double alpha) {
+    if (!differs(judged)) return "";
+    return fmt::format(
+        "Both sides are the same, so this difference is none of their settings: up to {:.3g} % of such experiments may claim one by chance. Where it "
+        "comes "
+        "again, do not rely on differences of this size on this machine.",
+        alpha * 100);
+}
+
 ExperimentJudged turnedRound(ExperimentJudged judged) {
     judged.ratio = 1 / judged.ratio;
     const double low = judged.low;

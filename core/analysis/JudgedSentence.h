@@ -36,6 +36,15 @@ std::string verdictHeadline(const ExperimentJudged& judged, double delta, const 
 // The same for a line among others, which says of everything what it is about: "amp=bf16 beside amp=off: inconclusive", "B beside A: faster by …".
 std::string verdictLine(const ExperimentJudged& judged, double delta, const ArmNames& names);
 
+// Of one configuration beside itself. As a headline: "Faster by 3.0 % [1.2 %, 4.8 %], though both sides are the same"; what claims nothing reads as
+// above. As a whole sentence: "One configuration beside itself: inconclusive, in 3 pairs of blocks. …". What must be known beside a claim, empty
+// where there is none; alpha: how often there may be one by chance.
+std::string headlineBesideItself(const ExperimentJudged& judged, double delta);
+std::string sentenceBesideItself(const ExperimentJudged& judged, double delta);
+std::string claimBesideItself(const ExperimentJudged& judged, double alpha);
+// Behind what was captured of both sides of such an experiment.
+constexpr const char* kWhyBesideItself = "Both sides are one configuration: what differs here is how this machine ran it.";
+
 // The same measurement, of A beside B.
 ExperimentJudged turnedRound(ExperimentJudged judged);
 

@@ -11,8 +11,8 @@
 namespace stepscope {
 namespace {
 
-// Streams of the coins: each decides one thing, so that none depends on how often another was tossed. Nearly everybody measures with seed 1, and what
-// is lopsided under it is so for all of them: these streams are even there (CourseCoinsTest).
+// Streams of the coins: each decides one thing, so that none depends on how often another was tossed. Whatever is asked
+// for without another seed has seed 1, and what is lopsided under it is so for all of them: these streams are even there (CourseCoinsTest).
 constexpr std::uint64_t kOrderCoin = 0x746f7373, kBuildCoin = 0x6d616465, kSignCoin = 0x7369676e;
 
 constexpr std::size_t kLeastPilotPairs = 2, kMostPilotPairs = 8;

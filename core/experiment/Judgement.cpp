@@ -6,14 +6,17 @@
 namespace stepscope {
 namespace {
 
-// What was spent and was not enough is no answer to how much would have been: pairs took longer than the pilot's, or others had them left out.
+// What was spent and was not enough is no answer to how much would have been: pairs took longer than the pilot's, others had them left out, or more
+// than the pairs took its time (a run that does something else between them). Then it is what was spent and what the missing pairs take.
 double leastSecondsOf(const Course& course, const PairedVerdict& verdict) {
     const double least = course.leastBudget();
     if (!course.plan() || verdict.reason != PairedReason::TooFewPairs) return least;
     const auto pairs = static_cast<double>(verdict.pairs), instances = static_cast<double>(verdict.rebuilds);
     const double pairsAnInstance = instances > 0 ? pairs / instances : 1;
-    const double missing = std::max(static_cast<double>(course.rules().leastPairs) - pairs,
-                                    (static_cast<double>(course.rules().leastRebuilds) - instances) * pairsAnInstance);
+    double missing = std::max(static_cast<double>(course.rules().leastPairs) - pairs,
+                              (static_cast<double>(course.rules().leastRebuilds) - instances) * pairsAnInstance);
+    // Who is stopped has no last look, which is content with fewer.
+    if (course.stopped() && std::isfinite(verdict.pairsToGo)) missing = std::max(missing, verdict.pairsToGo);
     return std::max(least, course.elapsed() + missing * course.secondsACountedPair());
 }
 
@@ -67,10 +70,6 @@ ExperimentJudged judgementOf(const Course& course, bool over, const std::string&
     } else if (course.leastBudget() > course.elapsed()) {
         judged.secondsToGo = context.secondsToGo = course.leastBudget() - course.elapsed();
     }
-    // Where more than the pairs took its time (a run that does something else between them, steps that became slower), what they alone would take is
-    // no answer: it may have had that long.
-    if (context.ended == EndedBy::Budget && std::isfinite(context.secondsToGo) && (course.stopped() || context.leastSeconds <= course.elapsed()))
-        context.leastSeconds = std::max(context.leastSeconds, course.elapsed() + context.secondsToGo);
     if (over) judged.why = whyJudged(verdict, context);
     return judged;
 }

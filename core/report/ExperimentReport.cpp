@@ -57,13 +57,18 @@ void addMemory(Document& document, const std::vector<MemoryOwner>& a, const std:
 
 Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) {
     const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
-    const Verdict::Tone tone = faster ? Verdict::Tone::Good : slower ? Verdict::Tone::Bad : Verdict::Tone::Neutral;
-    return {verdictHeadline(judged, began.delta, armNames(began)) + (judged.over ? "" : " (cut off before it was over)"), tone};
+    const Verdict::Tone tone = began.same ? Verdict::Tone::Neutral
+                               : faster   ? Verdict::Tone::Good
+                               : slower   ? Verdict::Tone::Bad
+                                          : Verdict::Tone::Neutral;
+    const std::string said = began.same ? headlineBesideItself(judged, began.delta) : verdictHeadline(judged, began.delta, armNames(began));
+    return {said + (judged.over ? "" : " (cut off before it was over)"), tone};
 }
 
-void addWhy(Document& document, const WaterfallResult& why) {
+void addWhy(Document& document, const WaterfallResult& why, bool same) {
     if (why.classes.empty()) return;
     document.blocks.push_back(Heading{"Why"});
+    if (same) document.blocks.push_back(Paragraph{kWhyBesideItself});
     if (const std::string said = waterfallSentence(why); !said.empty()) document.blocks.push_back(Paragraph{said});
     Table classes{.head = {"kind of work", "A", "B", "B less A", "95 % interval"}, .rows = {}, .textColumns = 1};
     for (const auto& one : why.classes)
@@ -147,6 +152,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
             Paragraph{fmt::format("This is experiment {} of the {} that session {} holds; `stepscope-cli report {} --experiment N` "
                                   "tells of another.",
                                   facts.number, facts.of, facts.session, facts.session)});
+    if (std::string said = claimBesideItself(judged, began.alpha); began.same && !said.empty()) document.blocks.push_back(Paragraph{std::move(said)});
     if (!judged.why.empty()) document.blocks.push_back(Paragraph{judged.why});
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && !bounded)
@@ -166,21 +172,27 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         document.blocks.push_back(Paragraph{std::move(said)});
     document.blocks.push_back(
         Paragraph{fmt::format("A side beside itself in this experiment: {}.{}", floorWords(judged.floor, history.sameArmPairs()),
-                              floorAdvice(judged.floor, judged.ratio, judged.outcome))});
-    document.blocks.push_back(pictureOf(history.pairs(), began.delta, "above 1: B is faster", "below 1: A is faster"));
+                              floorAdvice(judged.floor, judged.ratio, began.same ? std::string() : judged.outcome))});
+    document.blocks.push_back(pictureOf(history.pairs(), began.delta, began.same ? "above 1: B was faster" : "above 1: B is faster",
+                                        began.same ? "below 1: A was faster" : "below 1: A is faster"));
     if (history.pairs().size() > kMostDots)
         document.blocks.push_back(Paragraph{fmt::format("The picture shows the first {} of {} pairs.", kMostDots, history.pairs().size())});
-    addWhy(document, history.why());
+    addWhy(document, history.why(), began.same);
     document.blocks.push_back(Heading{"Both sides"});
     if (!facts.keys.empty()) {
         Table keys{.head = {"setting", "A", "B"}, .rows = {}, .textColumns = 3};
         for (const Differing& key : facts.keys) keys.rows.push_back({key.key, key.a, key.b});
         document.blocks.push_back(std::move(keys));
     }
+    if (!facts.settings.empty()) {
+        Table set{.head = {"setting", "A and B"}, .rows = {}, .textColumns = 2};
+        for (const auto& [key, value] : facts.settings) set.rows.push_back({key, value});
+        document.blocks.push_back(std::move(set));
+    }
     document.blocks.push_back(sidesTable(history.facts(Arm::A), history.facts(Arm::B)));
     addMemory(document, history.memoryAtPeak(Arm::A), history.memoryAtPeak(Arm::B));
     if (const double loss = history.lossDifference(); std::isfinite(loss)) {
-        const std::string asked = judged.equalTime.seconds > 0 ? "" : " Loss at equal time was not asked.";
+        const std::string asked = judged.equalTime.seconds > 0 || began.same ? "" : " Loss at equal time was not asked.";
         document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start.{}", lossApart(loss), asked)});
     } else if (const std::string unknown = history.whyNoLoss(); !unknown.empty()) {
         document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: unknown ({}).", unknown)});

@@ -2,6 +2,7 @@
 // how to ask it again. Pure function.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
@@ -18,6 +19,7 @@ struct ExperimentFacts : ReportFacts {
     std::int64_t session = 0;         // that holds it; 0 = it was not recorded
     std::int64_t number = 0, of = 0;  // which of the experiments that this session holds, from 1; of 1 or less: it is the only one
     std::vector<Differing> keys;
+    std::vector<std::pair<std::string, std::string>> settings;  // of one configuration beside itself: those that are not the preset's
     std::int64_t trainTokens = 0;
     std::vector<std::string> earlier;  // answers to the same question, a sentence each
     double foretold = kUnknown;        // B's speed as a multiple of A's, as it was predicted before, and from what

@@ -102,7 +102,7 @@ struct Learnt {
 
 Result<Learnt> learn(const EqualTimeSetup& setup, std::int64_t number, const std::function<void(double)>& progress) {
     const std::uint64_t seed = setup.seed + static_cast<std::uint64_t>(number);
-    const bool turned = counterRandomBelow(setup.seed, 0x6571746d, static_cast<std::uint64_t>(number), 2) == 1;
+    const bool turned = counterRandomBelow(setup.coins, 0x6571746d, static_cast<std::uint64_t>(number), 2) == 1;
     std::array order{turned ? Arm::B : Arm::A, turned ? Arm::A : Arm::B};
     const double turn = std::max(kShortestTurn, std::min(kTurn, setup.seconds / kTurnsOfASeed));
     Learnt learnt;

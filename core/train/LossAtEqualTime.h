@@ -30,7 +30,10 @@ struct EqualTimeSetup {
     const SessionClock* clock = nullptr;
     double seconds = 0;       // > 0, of training for each side and seed; a step that began before is ended
     std::int64_t seeds = 0;   // >= 2
-    std::uint64_t seed = 1;   // of the coins, and of the first seed of the States; the others follow it
+    std::uint64_t coins = 1;  // seed of the order of both
+    // First seed of the States; the others follow it. Whatever the coins: what is learnt is that of the same draws in each experiment of these
+    // settings.
+    std::uint64_t seed = 1;
     bool drawWeights = true;  // a seed draws weights and batches; false: `start` was trained, a seed draws batches alone
     bool together = true;     // both States lie on the device at a time; false: one after the other, in an order that the coin decides
     std::function<bool()> stopAsked;

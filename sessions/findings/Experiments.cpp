@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "core/analysis/JudgedSentence.h"
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
 #include "sessions/Plausible.h"
@@ -23,7 +24,12 @@ std::string judgementColumns() {
 
 }  // namespace
 
-Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, const std::string& question, std::int64_t besides) {
+std::string earlierWords(const EarlierAnswer& answer) {
+    return judgedWords(answer.judged, answer.delta) + (answer.turned ? " (asked the other way round)" : "");
+}
+
+Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, const std::string& question, std::int64_t besides,
+                                                  const std::string& turned) {
     auto connection = openForReading(database);
     if (!connection) return connection.error();
     return guarded(database, [&]() -> Result<std::vector<EarlierAnswer>> {
@@ -32,12 +38,13 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
         SQLite::Statement asked(
             **connection,
             "SELECT e.session, s.started_unix_ms, e.delta, e.at_ns,"
-            " (SELECT count(*) FROM experiments b WHERE b.session = e.session AND b.at_ns <= e.at_ns) FROM experiments e JOIN sessions s ON s.id = "
-            "e.session"
-            " WHERE e.question = ? AND s.deleted_unix_ms = 0 AND e.session <> ? ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?");
+            " (SELECT count(*) FROM experiments b WHERE b.session = e.session AND b.at_ns <= e.at_ns), e.question <> ?1"
+            " FROM experiments e JOIN sessions s ON s.id = e.session"
+            " WHERE e.question IN (?1, ?2) AND s.deleted_unix_ms = 0 AND e.session <> ?3 ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?4");
         asked.bind(1, question);
-        asked.bind(2, besides);
-        asked.bind(3, kMostAnswers);
+        asked.bind(2, turned.empty() ? question : turned);
+        asked.bind(3, besides);
+        asked.bind(4, kMostAnswers);
         SQLite::Statement newest(**connection, "SELECT at_ns" + judgementColumns() +
                                                    " FROM judgements WHERE session = ?1 AND at_ns >= ?2 AND at_ns < coalesce("
                                                    "(SELECT min(at_ns) FROM experiments WHERE session = ?1 AND at_ns > ?2), 9223372036854775807)"
@@ -60,6 +67,8 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
             } catch (const std::out_of_range&) {
                 continue;  // what cannot have been measured is no answer, and the others are
             }
+            answer.turned = asked.getColumn(5).getInt() != 0;
+            if (answer.turned) answer.judged = turnedRound(std::move(answer.judged));
             all.push_back(std::move(answer));
         }
         return all;

@@ -73,6 +73,19 @@ TEST_F(AbOnAFullDisk, MeasuresOnAndStoresAllOfItWhenThereIsRoomAgain) {
     EXPECT_EQ(integrity(), "ok");
 }
 
+TEST_F(AbOnAFullDisk, AtItsEndSaysThatMeasuringIsOverAndThatItWaitsForRoom) {
+    Process process(command({"--aa", "--budget", "12", "--delta", "0.05", "--no-why", "--json"}), options());
+    ASSERT_NO_FATAL_FAILURE(fillWhenAPairIsStored(process));
+    std::this_thread::sleep_for(std::chrono::seconds(20));  // the budget is long spent
+    makeRoom(process);
+    const Finished finished = process.wait();
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_EQ(times(finished.err, "it measures on"), 1) << finished.err;
+    EXPECT_EQ(times(finished.err, "Measuring is over; waiting for room to store what it found."), 1) << finished.err;
+    EXPECT_EQ(newest()["state"], "finished");
+    EXPECT_EQ(session(1)["experiment"]["pairs"], lastLine(finished)["pairs"]);
+}
+
 TEST_F(AbOnAFullDisk, StoppedThenSaysWhatItFoundAndKeepsWhatWasStored) {
     Process process(command({"--aa", "--budget", "90", "--delta", "0.05", "--json"}), options());
     ASSERT_NO_FATAL_FAILURE(fillWhenAPairIsStored(process));

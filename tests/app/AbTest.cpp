@@ -96,12 +96,18 @@ TEST_F(Ab, IsKeptAsASessionOfItsOwnKindAndShownAgain) {
     EXPECT_GT(lastLine(samples)["rows"][0][0].get<int>(), 5) << "what the machine did meanwhile, twice a second";
     const Finished text = cli({"sessions", "show", std::to_string(said["experiment"].get<int>()), "--db", database()});
     EXPECT_EQ(text.exitCode, 0);
-    EXPECT_THAT(text.out, testing::HasSubstr("B beside A:"));
+    EXPECT_THAT(text.out, testing::HasSubstr("One configuration beside itself:"));
     const Json again = answer({"--aa", "--budget", "5", "--seed", "9"});
     ASSERT_EQ(again["earlier"].size(), 1u);
     EXPECT_EQ(again["earlier"][0]["experiment"], said["experiment"]);
     const Json given = answer({"--aa", "fusion=step", "--budget", "5", "--no-why"});
-    for (const char* side : {"a", "b"}) EXPECT_EQ(given[side]["settings"], Json({{"fusion", "step"}})) << "nothing else says what ran";
+    const std::string number = std::to_string(given["experiment"].get<int>());
+    const Json report = Json::parse(cli({"report", number, "--db", database(), "--format", "json"}).out);
+    for (const char* side : {"a", "b"}) {
+        EXPECT_EQ(given[side]["settings"]["fusion"], "step") << "nothing else says what ran";
+        EXPECT_EQ(report[side]["settings"], given[side]["settings"]);
+        EXPECT_EQ(session(given["experiment"])["experiment"][side]["settings"], given[side]["settings"]);
+    }
     EXPECT_EQ(session(given["experiment"])["name"], "fusion=step beside itself");
     EXPECT_TRUE(given["earlier"].empty()) << "another question";
 }
@@ -140,6 +146,15 @@ TEST_F(Ab, IsWrittenAsAReportAtItsEndAndFromWhatIsStored) {
     EXPECT_EQ(Json::parse(repeated.out)["earlier"].size(), 1U) << "the same question: " << repeat;
     const Finished first = cli({"report", id, "--db", database(), "--format", "json"});
     EXPECT_TRUE(Json::parse(first.out)["earlier"].empty()) << "what was asked since is not earlier";
+    const Json swapped = answer({"--a", "fusion=step", "--b", "fusion=off", "--budget", "5", "--no-why"});
+    ASSERT_EQ(swapped["earlier"].size(), 2U) << "the same question with its sides swapped";
+    EXPECT_EQ(swapped["earlier"][1]["turned"], true);
+    ASSERT_TRUE(said["ratio"].is_number());
+    EXPECT_NEAR(swapped["earlier"][1]["ratio"].get<double>() * said["ratio"].get<double>(), 1, 1e-9);
+    // Nobody gave a seed: each tossed coins of its own, and the line that repeats one has it.
+    EXPECT_NE(swapped["seed"], said["seed"]);
+    EXPECT_THAT(repeat, testing::EndsWith(" --seed " + std::to_string(said["seed"].get<int>())));
+    EXPECT_EQ(Json::parse(repeated.out)["seed"], said["seed"]);
 }
 
 TEST_F(Ab, WhatBothBeganFromAndWhatElseWasAskedIsStoredAndRepeated) {
@@ -196,7 +211,7 @@ TEST_F(Ab, OfEqualSidesOrOtherDataIsNotComparableAndSaysWhy) {
         for (const char* key : {"ratio", "low", "high", "floor", "experiment", "foretold_ratio"}) EXPECT_TRUE(said[key].is_null()) << key;
         EXPECT_EQ(said["pairs"], 0);
         EXPECT_EQ(said["delta"], 0.01);
-        EXPECT_EQ(said["seed"], 1);
+        EXPECT_EQ(said["seed"], 0) << "no coin was tossed";
     }
     Words all = words({"--a", "data=generated", "--b", "data=random"});
     all.push_back("--json");

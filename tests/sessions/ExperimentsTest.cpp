@@ -47,6 +47,24 @@ TEST(EarlierAnswers, AreThoseOfTheSameQuestionNewestFirstByTheirLastJudgement) {
     EXPECT_TRUE(earlierAnswers(database, "never asked").value().empty());
 }
 
+TEST(EarlierAnswers, OfTheQuestionWithItsSidesSwappedCountTurnedRound) {
+    const TempFolder folder;
+    const std::string database = folder.file("sessions.db");
+    const auto straight = recorded(database, "q", 1000, {1.25}), swapped = recorded(database, "q the other way", 2000, {0.5});
+    const auto answers = earlierAnswers(database, "q", 0, "q the other way").value();
+    ASSERT_EQ(answers.size(), 2u);
+    EXPECT_EQ(answers[0].session, swapped);
+    EXPECT_TRUE(answers[0].turned);
+    EXPECT_EQ(answers[0].judged.ratio, 2) << "of B beside A as they are asked now";
+    EXPECT_EQ(earlierWords(answers[0]), "inconclusive (asked the other way round)");
+    EXPECT_EQ(answers[1].session, straight);
+    EXPECT_FALSE(answers[1].turned);
+    EXPECT_EQ(answers[1].judged.ratio, 1.25);
+    EXPECT_EQ(earlierWords(answers[1]), "inconclusive");
+    EXPECT_EQ(earlierAnswers(database, "q", swapped, "q the other way").value().size(), 1u);
+    EXPECT_EQ(earlierAnswers(database, "q").value().size(), 1u) << "where the other question is not known";
+}
+
 // A stranger's row is that session's own matter; what else was asked the same is still found.
 TEST(EarlierAnswers, OneThatCannotBeIsLeftOutAndTheOthersStay) {
     const TempFolder folder;

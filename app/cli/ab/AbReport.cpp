@@ -1,7 +1,6 @@
 #include "app/cli/ab/AbReport.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostEarlier = 5;  // named one by one
 
-std::string whyText(const WaterfallResult& why) {
+std::string whyText(const WaterfallResult& why, bool same) {
     using enum Table::Align;
     if (why.classes.empty()) return "";
     Table classes({{"WHY: A STEP, BY KIND OF WORK"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"95 % INTERVAL", Right}});
@@ -34,7 +33,7 @@ std::string whyText(const WaterfallResult& why) {
         places.add({printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()),
                     one.share(), one.calls()});
     }
-    return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
+    return "\n" + classes.text() + "\n" + places.text() + (same ? std::string(kWhyBesideItself) + " " : "") + printable(waterfallSentence(why)) +
            fmt::format(
                "\nOf {} captured steps of A and {} of B, without {:.0f} ns a record for the capture, times {:.2f} and {:.2f} for the speed of this "
                "machine then.\n\n",
@@ -72,25 +71,24 @@ std::string earlierText(const std::vector<EarlierAnswer>& earlier) {
     if (earlier.empty()) return "";
     std::string text = fmt::format("This was asked {} time{} before here:\n", earlier.size(), earlier.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < std::min(kMostEarlier, earlier.size()); ++i)
-        text += fmt::format("  session {}: {}\n", earlier[i].session, printable(judgedWords(earlier[i].judged, earlier[i].delta)));
+        text += fmt::format("  session {}: {}\n", earlier[i].session, printable(earlierWords(earlier[i])));
     if (earlier.size() > kMostEarlier) text += fmt::format("  and {} older\n", earlier.size() - kMostEarlier);
     return text;
 }
 
 }  // namespace
 
-Json experimentJson(const ExperimentHistory& history) {
-    return history.began() ? json::answerOf(history) : Json(nullptr);
+Json experimentJson(const ExperimentHistory& history, const SameSettings& same) {
+    if (!history.began()) return nullptr;
+    Json answer = json::answerOf(history);
+    json::tellSettings(answer, same);
+    return answer;
 }
 
 std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier,
-                   const std::optional<StoredPrediction>& foretold, const std::vector<std::string>& same) {
+                   const std::optional<StoredPrediction>& foretold, const SameSettings& same) {
     Json all = json::answerOf(history);
-    for (const std::string& setting : same) {
-        const auto equals = setting.find('=');
-        if (equals == std::string::npos) continue;
-        for (const char* side : {"a", "b"}) all[side]["settings"][setting.substr(0, equals)] = setting.substr(equals + 1);
-    }
+    json::tellSettings(all, same);
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
     Json before = Json::array();
     for (const auto& one : earlier)
@@ -99,7 +97,8 @@ std::string abLine(const ExperimentHistory& history, std::int64_t session, const
                           {"ratio", number(one.judged.ratio)},
                           {"low", bound(one.judged.low, one.judged.high, one.judged.low)},
                           {"high", bound(one.judged.low, one.judged.high, one.judged.high)},
-                          {"delta", number(one.delta)}});
+                          {"delta", number(one.delta)},
+                          {"turned", one.turned}});
     all["earlier"] = before;
     all["foretold_ratio"] = foretold ? number(foretold->ratio) : Json(nullptr);
     return line(all);
@@ -114,7 +113,7 @@ std::string notComparableLine(const std::string& why, const ExperimentBegan& ask
 }
 
 std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat,
-                   const std::optional<StoredPrediction>& foretold, const std::vector<std::string>& same) {
+                   const std::optional<StoredPrediction>& foretold, const SameSettings& same) {
     using enum Table::Align;
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
@@ -135,10 +134,16 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
                  {"FAULTS A STEP", Right},
                  {"OPERATIONS", Right},
                  {"ENERGY A TOKEN", Right}});
-    if (began.same) ofA = same.empty() ? std::string("as given") : fmt::format("{}", fmt::join(same, " "));
+    if (began.same) {
+        for (const auto& [key, value] : same) ofA += fmt::format("{}{}={}", ofA.empty() ? "" : " ", key, value);
+        if (ofA.empty()) ofA = "those of the preset";
+    }
     table.add(row("A", printable(ofA), history.facts(Arm::A)));
     table.add(row("B", printable(began.same ? "the same" : ofB), history.facts(Arm::B)));
-    std::string text = table.text() + "\n" + printable(verdictSentence(judged, began.delta, armNames(sideA, sideB))) + "\n";
+    std::string text =
+        table.text() + "\n" +
+        printable(began.same ? sentenceBesideItself(judged, began.delta) : verdictSentence(judged, began.delta, armNames(sideA, sideB))) + "\n";
+    if (const std::string said = claimBesideItself(judged, began.alpha); began.same && !said.empty()) text += said + "\n";
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
     if (std::isfinite(judged.ratio) && !bounded)
         text += fmt::format("Time per token of A ÷ that of B so far: {:.4f}; too few pairs for an interval.\n", judged.ratio);
@@ -150,11 +155,11 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
     if (foretold)
         if (const std::string said = foretoldSentence(foretold->ratio, foretold->basis, judged); !said.empty()) text += printable(said) + "\n";
     text += fmt::format("A side beside itself in this experiment: {}.{}\n", floorWords(judged.floor, history.sameArmPairs()),
-                        floorAdvice(judged.floor, judged.ratio, judged.outcome));
-    text += whyText(history.why());
+                        floorAdvice(judged.floor, judged.ratio, began.same ? std::string() : judged.outcome));
+    text += whyText(history.why(), began.same);
     if (const double loss = history.lossDifference(); std::isfinite(loss))
         text += fmt::format("Loss at equal tokens: {}, soon after the start{}.\n", lossApart(loss),
-                            judged.equalTime.seconds > 0 ? "" : "; --loss-after compares it at equal time");
+                            judged.equalTime.seconds > 0 || began.same ? "" : "; --loss-after compares it at equal time");
     else if (const std::string unknown = history.whyNoLoss(); !unknown.empty())
         text += fmt::format("Loss at equal tokens: unknown ({}).\n", unknown);
     if (!began.comparison.empty()) text += printable(began.comparison) + "\n";

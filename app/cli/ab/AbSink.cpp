@@ -45,7 +45,9 @@ void AbSink::take(const Event& event) {
 
 std::string AbSink::verdict(bool whole) const {
     const double delta = m_history.began() ? m_history.began()->delta : 0.01;
-    std::string said = verdictLine(*m_history.newest(), delta, m_names);
+    const bool same = m_history.began() && m_history.began()->same;
+    std::string said =
+        same ? "one configuration beside itself: " + judgedWords(*m_history.newest(), delta) : verdictLine(*m_history.newest(), delta, m_names);
     const std::string interval = " " + judgedParts(*m_history.newest(), delta).interval;
     if (!whole && said.ends_with(interval)) said.resize(said.size() - interval.size());
     return said;

@@ -11,7 +11,6 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "app/workbench/diagnose/Predict.h"
-#include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -26,9 +25,13 @@ struct PredictOptions {
 Json measuredJson(const PredictedValue& one) {
     if (!one.measured) return nullptr;
     const ExperimentJudged& judged = one.measured->judged;
-    return {{"experiment", one.measured->session}, {"verdict", judged.outcome},
-            {"ratio", number(judged.ratio)},       {"low", number(judged.low)},
-            {"high", number(judged.high)},         {"foretold_ratio", one.foretold ? number(one.foretold->ratio) : Json(nullptr)}};
+    return {{"experiment", one.measured->session},
+            {"verdict", judged.outcome},
+            {"ratio", number(judged.ratio)},
+            {"low", number(judged.low)},
+            {"high", number(judged.high)},
+            {"turned", one.measured->turned},
+            {"foretold_ratio", one.foretold ? number(one.foretold->ratio) : Json(nullptr)}};
 }
 
 Json answerJson(const PredictAnswer& answer) {
@@ -73,7 +76,7 @@ std::string answerText(const PredictAnswer& answer) {
         }
         std::string measured;
         if (one.measured) {
-            measured = fmt::format("{} (session {})", judgedWords(one.measured->judged, one.measured->delta), one.measured->session);
+            measured = fmt::format("{} (session {})", earlierWords(*one.measured), one.measured->session);
             if (one.foretold) measured += fmt::format(", foretold ×{:.2f}", one.foretold->ratio);
         }
         const bool known = one.predicted.known;

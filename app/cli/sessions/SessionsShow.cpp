@@ -13,8 +13,10 @@
 #include "app/cli/sessions/CaptureReport.h"
 #include "app/cli/sessions/SessionJson.h"
 #include "app/cli/study/StudyReport.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "core/analysis/flips/FlipSentence.h"
 #include "core/base/Format.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/Captures.h"
 #include "sessions/findings/Forecasts.h"
@@ -30,6 +32,7 @@ struct Shown {
     std::vector<MeasuredFlip> flips;
     ForetoldRun foretold;
     StoredCaptures captures;
+    SameSettings same;                           // of one configuration beside itself
     std::optional<StoredPrediction> prediction;  // that its newest experiment was held against
 };
 
@@ -109,7 +112,7 @@ Json asJson(const Shown& s) {
     all["captures"] = capturesWithSizes(s);
     all["capture_detail_bytes"] = s.captures.detailBytes;
     all["levels"] = levelsJson(s.captures.levels);
-    all["experiment"] = experimentJson(s.points.experiment);
+    all["experiment"] = experimentJson(s.points.experiment, s.same);
     if (s.points.experiment.began()) all["experiment"]["foretold_ratio"] = s.prediction ? number(s.prediction->ratio) : Json(nullptr);
     all["experiments"] = s.points.experiments;
     all["study"] = json::ofStudy(s.points.study, s.summary.id);
@@ -182,7 +185,7 @@ std::string asText(const Shown& s) {
     if (study) text += "\n" + std::string(toString(s.info.kind)) + "\n" + studyText(s.points.study, 0, {});
     // Of a study its table is what it says; the newest of its experiments would be one row of it.
     if (!study && s.points.experiment.began()) {
-        text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {}, s.prediction);
+        text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {}, s.prediction, s.same);
         if (const std::int64_t all = s.points.experiments; all > 1)
             text += fmt::format("This is the newest of the {} that it holds; `report {} --experiment N` tells of each, N from 1 to {}.\n", all,
                                 s.summary.id, all);
@@ -220,14 +223,17 @@ Result<Shown> readShown(const std::string& database, const std::string& idText) 
     if (!foretold) return foretold.error();
     auto captures = storedCaptures(path, *id);
     if (!captures) return captures.error();
+    SameSettings same;
+    if (const auto& began = points->experiment.began(); began && began->same)
+        if (const auto config = configFromJson(began->configA)) same = changedSettings(*Workbench::create(), *config);
     std::optional<StoredPrediction> prediction;
     if (const auto& began = points->experiment.began(); began && !began->question.empty()) {
         auto found = predictionOf(path, began->question, info->startedUnixMs);
         if (!found) return found.error();
         prediction = std::move(*found);
     }
-    return Shown{std::move(*summary),  std::move(*info),     std::move(*points),   std::move(*flips),
-                 std::move(*foretold), std::move(*captures), std::move(prediction)};
+    return Shown{std::move(*summary),  std::move(*info),     std::move(*points), std::move(*flips),
+                 std::move(*foretold), std::move(*captures), std::move(same),    std::move(prediction)};
 }
 
 }  // namespace

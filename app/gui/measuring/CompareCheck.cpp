@@ -81,16 +81,16 @@ std::string beginFrom(const std::string& start, ExperimentRequest& request) {
 
 }  // namespace
 
-EarlierList earlierOf(const std::string& database, const std::string& question, std::int64_t besides) {
+EarlierList earlierOf(const std::string& database, const std::string& question, std::int64_t besides, const std::string& turned) {
     EarlierList list;
     if (!QFile::exists(asText(database))) return list;
-    const auto answers = earlierAnswers(database, question, besides);
+    const auto answers = earlierAnswers(database, question, besides, turned);
     if (!answers) return list;  // the list of sessions is read from the same file and says why
     list.count = answers->size();
     for (std::size_t i = 0; i < std::min(kMostEarlier, answers->size()); ++i) {
         const EarlierAnswer& one = (*answers)[i];
         list.rows.push_back({one.session, relativeTime(QDateTime::fromMSecsSinceEpoch(one.startedUnixMs), QDateTime::currentDateTime()),
-                             asText(judgedWords(one.judged, one.delta)), one.number});
+                             asText(earlierWords(one)), one.number});
     }
     return list;
 }
@@ -130,8 +130,10 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
     if (!question.start.empty()) check.problem = asText(beginFrom(question.start, request));
     if (!check.problem.isEmpty()) return checked;
     check.notes = asText(comparisonNotes(request.a, request.b, question.lossSeconds > 0));
-    const EarlierList earlier =
-        earlierOf(database, questionKey(request.a, request.b, question.same, workbench.machine(), request.from, request.init), 0);
+    const auto keyOf = [&](const RunConfig& first, const RunConfig& second) {
+        return questionKey(first, second, question.same, workbench.machine(), request.from, request.init);
+    };
+    const EarlierList earlier = earlierOf(database, keyOf(request.a, request.b), 0, keyOf(request.b, request.a));
     check.earlier = earlier.rows;
     check.earlierCount = earlier.count;
     request.same = question.same;

@@ -21,6 +21,7 @@ struct EarlierList {
     std::vector<EarlierRow> rows;
     std::size_t count = 0;
 };
-EarlierList earlierOf(const std::string& database, const std::string& question, std::int64_t besides);
+// turned: the key of the question with its sides swapped, whose answers count too.
+EarlierList earlierOf(const std::string& database, const std::string& question, std::int64_t besides, const std::string& turned);
 
 }  // namespace stepscope

@@ -299,18 +299,21 @@ void CompareWiring::failed(const QString& sentence) {
 void CompareWiring::lookForEarlier() {
     const auto& began = m_feed.history()->began();
     if (!began) return;
-    m_thread.post([this, database = m_reader.database(), question = began->question, session = m_feed.session(), before = m_began] {
-        CompareView told;
-        tellForetold(told, database, question, before);
-        answer(this, [this, session, before, told, found = earlierOf(database, question, session)] {
-            if (session != m_feed.session() || before != m_began) return;
-            m_live.foretold = told.foretold;
-            m_live.foretoldBasis = told.foretoldBasis;
-            m_live.earlier = found.rows;
-            m_live.earlierCount = found.count;
-            if (m_stored == 0) m_page.updateView(m_live);
+    m_thread.post(
+        [this, database = m_reader.database(), asked = *began, session = m_feed.session(), before = m_began, workbench = m_runs.workbench()] {
+            const std::string& question = asked.question;
+            CompareView told;
+            tellForetold(told, database, question, before);
+            answer(this, [this, session, before, told,
+                          found = earlierOf(database, question, session, workbench != nullptr ? turnedQuestion(asked, workbench->machine()) : "")] {
+                if (session != m_feed.session() || before != m_began) return;
+                m_live.foretold = told.foretold;
+                m_live.foretoldBasis = told.foretoldBasis;
+                m_live.earlier = found.rows;
+                m_live.earlierCount = found.count;
+                if (m_stored == 0) m_page.updateView(m_live);
+            });
         });
-    });
 }
 
 void CompareWiring::repeat() {

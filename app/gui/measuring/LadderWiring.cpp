@@ -29,6 +29,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kLookSoonMs = 150, kFollowMs = 2000;
+constexpr int kMostReasons = 5;  // told one by one
 const char* kLadderChapter = "ladders.md";
 
 }  // namespace
@@ -168,12 +169,14 @@ void LadderWiring::look() {
                 problem = true;
             } else {
                 int left = 0;
-                QString first;
+                QString reasons;
                 for (const StudyRow& row : forecast->rows)
-                    if (row.role == study::kRung && row.state == study::kSkipped && ++left == 1)
-                        first = QString("%1: %2").arg(asText(row.name), asText(row.why));
+                    if (row.role == study::kRung && row.state == study::kSkipped && ++left <= kMostReasons)
+                        reasons += QString(" %1: %2").arg(asText(row.name), asText(row.why));
                 said = asText(forecastWords(*forecast, question.minutes > 0)) + ".";
-                if (left > 0) said += QString(" Not measured here: %1%2").arg(first, left > 1 ? QString(" And %1 more.").arg(left - 1) : QString());
+                if (left > 0)
+                    said += QString(" Not measured here:%1%2")
+                                .arg(reasons, left > kMostReasons ? QString(" And %1 more.").arg(left - kMostReasons) : QString());
                 if (const auto bottom = ladderBottom(*workbench, request))
                     said += askedBefore(earlierRows(database, ladderQuestion(request, *bottom, workbench->machine()), 0));
                 problem = forecast->legs == 0;

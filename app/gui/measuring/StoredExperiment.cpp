@@ -155,8 +155,10 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session,
         const auto a = configFromJson(began->configA), b = configFromJson(began->configB);
         if (a && b) nameSides(view, *a, *b, began->same);
         view.canUse = b.ok();
-        if (const auto info = (*reader)->info(session); info && info->machine) view.whyNoEnergy = asText(info->machine->whyNoProcessorEnergy);
-        const EarlierList earlier = earlierOf(database, began->question, session);
+        const auto info = (*reader)->info(session);
+        const bool machine = info && info->machine;
+        if (machine) view.whyNoEnergy = asText(info->machine->whyNoProcessorEnergy);
+        const EarlierList earlier = earlierOf(database, began->question, session, machine ? turnedQuestion(*began, *info->machine) : "");
         view.earlier = earlier.rows;
         view.earlierCount = earlier.count;
         tellForetold(view, database, began->question, summary->startedUnixMs);

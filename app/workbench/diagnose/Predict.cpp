@@ -93,7 +93,8 @@ Result<PredictAnswer> predict(const Machine& machine, const PredictRequest& requ
                 seen.emplace_back(std::move(bare), one.key + "=" + one.value);
             one.predicted = predictTime(now, *plan, answer.timing.sizes, times, answer.peaks);
             const std::string question = questionKey(request.config, *complete, false, machine);
-            if (auto earlier = earlierAnswers(database, question); earlier && !earlier->empty()) {
+            if (auto earlier = earlierAnswers(database, question, 0, questionKey(*complete, request.config, false, machine));
+                earlier && !earlier->empty()) {
                 one.measured = std::move(earlier->front());
                 if (auto foretold = predictionOf(database, question, one.measured->startedUnixMs)) one.foretold = std::move(*foretold);
             }

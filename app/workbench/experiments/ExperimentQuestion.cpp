@@ -121,6 +121,13 @@ std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const
     return hashOf(text).hex();
 }
 
+std::string turnedQuestion(const ExperimentBegan& began, const Machine& machine) {
+    const auto a = configFromJson(began.configA), b = configFromJson(began.configB);
+    if (!a || !b || began.same || questionKey(*a, *b, false, machine, began.from, began.init) != began.question) return "";
+    const std::string turned = questionKey(*b, *a, false, machine, began.from, began.init);
+    return turned == began.question ? "" : turned;
+}
+
 std::pair<RunConfig, RunConfig> sidesOf(const ExperimentBegan& began) {
     const auto parsed = [](const std::string& text) {
         auto config = configFromJson(text);

@@ -31,6 +31,9 @@ std::string questionSettings(const RunConfig& config);
 // both are empty, what the setting init says.
 std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine, const std::string& from = {},
                         const std::string& init = {});
+// The key of the same question with A and B in each other's place, of one that was asked on `machine`. Empty where that is no other question, or
+// where what is known of it does not give its own key: another version asked it.
+std::string turnedQuestion(const ExperimentBegan& began, const Machine& machine);
 
 // Settings of both sides. What was stored is a stranger's: what does not parse is as nothing is set.
 std::pair<RunConfig, RunConfig> sidesOf(const ExperimentBegan& began);

@@ -120,6 +120,7 @@ report::ExperimentFacts reportFacts(const Workbench& workbench, const Experiment
     const auto a = parsed(began.configA), b = parsed(began.configB);
     if (!a || !b) return facts;
     facts.preset = a->preset;
+    if (began.same) facts.settings = changedSettings(workbench, *a);
     for (const DifferingKey& key : differingKeys(*a, *b)) facts.keys.push_back({key.key, key.a, key.b});
     // Within a run the State came from its training, not from a file. Experiments of earlier versions named their checkpoint with their session
     // alone.
@@ -262,12 +263,12 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     const auto foretold = predictionOf(database, stored.history.began()->question, info->startedUnixMs);
     if (!foretold) return foretold.error();
     fillForetold(stored.facts, *foretold);
-    auto earlier = earlierAnswers(database, stored.history.began()->question, session);
+    auto earlier = earlierAnswers(database, stored.history.began()->question, session,
+                                  info->machine ? turnedQuestion(*stored.history.began(), *info->machine) : "");
     if (!earlier) return earlier.error();
     for (const EarlierAnswer& one : *earlier) {
         if (one.startedUnixMs >= info->startedUnixMs) continue;  // asked again since
-        stored.facts.earlier.push_back(
-            fmt::format("Session {}, {}: {}", one.session, localTime(one.startedUnixMs), judgedWords(one.judged, one.delta)));
+        stored.facts.earlier.push_back(fmt::format("Session {}, {}: {}", one.session, localTime(one.startedUnixMs), earlierWords(one)));
     }
     return stored;
 }

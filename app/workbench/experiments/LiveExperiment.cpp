@@ -86,10 +86,7 @@ void LiveExperiment::work() {
         m_error = outcome.error;
     }
     publishState(outcome.state, outcome.error);
-    if (m_recorder) {
-        m_stored = m_recorder->finish();
-        if (!m_stored) m_tee.tellUnstored(m_stored.error(), m_clock.now());
-    }
+    if (m_recorder) m_stored = finishMeasured(*m_recorder, m_request.database, m_tee, m_clock, m_measured, m_stop);
     m_done = true;
 }
 
@@ -218,7 +215,7 @@ Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vect
     info.resumedFrom = m_request.from;
     std::int64_t session = 0;
     if (m_request.record) {
-        auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_stop);
+        auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_stop, {}, &m_measured);
         if (!recorder) return recorder.error();
         m_recorder = std::move(*recorder);
         m_tee.record(m_recorder);

@@ -37,6 +37,7 @@ private:
     EventTee m_tee;
     std::shared_ptr<Recorder> m_recorder;
     std::atomic<bool> m_stop{false};
+    std::atomic<bool> m_measured{false};  // what is left is to store it
     std::atomic<bool> m_done{false};
     std::mutex m_joining;  // who waits for its end may be several
     std::mutex m_mutex;

@@ -109,7 +109,7 @@ Status LiveStudy::open(const SessionInfo& like) {
     info.goesOnWith = m_session.goesOnWith;
     std::int64_t number = 0;
     if (m_session.record) {
-        auto recorder = openRecorder(m_session.database, info, m_tee, m_clock, m_stop);
+        auto recorder = openRecorder(m_session.database, info, m_tee, m_clock, m_stop, {}, &m_measured);
         if (!recorder) {
             m_stop = true;
             return recorder.error();
@@ -163,10 +163,7 @@ void LiveStudy::work() {
     const bool failed = outcome.state == RunState::Failed;
     if (failed) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, why.sentence, why.code, why.subject});
     m_tee.publish(StateChanged{m_clock.now(), 0, outcome.state, why.sentence, failed ? std::optional(why.code) : std::nullopt, why.subject});
-    if (m_recorder) {
-        m_stored = m_recorder->finish();
-        if (!m_stored) m_tee.tellUnstored(m_stored.error(), m_clock.now());
-    }
+    if (m_recorder) m_stored = finishMeasured(*m_recorder, m_session.database, m_tee, m_clock, m_measured, m_stop);
     m_done = true;
 }
 

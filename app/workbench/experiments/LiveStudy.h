@@ -73,6 +73,7 @@ private:
     bool m_opened = false;
     Status m_couldOpen;
     std::atomic<bool> m_stop{false};
+    std::atomic<bool> m_measured{false};  // what is left is to store it
     std::atomic<bool> m_done{false};
     std::mutex m_joining;  // who waits for its end may be several
     std::mutex m_mutex;

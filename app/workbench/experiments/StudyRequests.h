@@ -18,8 +18,8 @@ struct LadderRequest {
     bool pairs = false;        // the top without each two rungs too
     double budgetSeconds = 0;  // of everything; 0 = by the number of measurements (LadderCourse)
     double delta = 0.01;
-    std::int64_t seed = 1;
-    std::string name;  // empty = made from the ladder's
+    std::int64_t seed = 1;  // or kAnySeed
+    std::string name;       // empty = made from the ladder's
     std::string notes;
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
@@ -34,7 +34,7 @@ struct TuneRequest {
     bool sizes = false;           // batch size and context may change too
     std::optional<Bytes> memory;  // what the predicted peak may be at most, beside what the device has
     double delta = 0.01;
-    std::int64_t seed = 1;
+    std::int64_t seed = 1;  // or kAnySeed
     std::string name, notes;
     std::vector<std::string> tags;
     std::string database;

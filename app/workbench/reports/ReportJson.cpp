@@ -320,6 +320,11 @@ Json answerOf(const ExperimentHistory& history) {
             {"b", sideOf(sideA, sideB, Arm::B, history.facts(Arm::B))}};
 }
 
+void tellSettings(Json& answer, const std::vector<std::pair<std::string, std::string>>& settings) {
+    for (const auto& [key, value] : settings)
+        for (const char* side : {"a", "b"}) answer[side]["settings"][key] = value;
+}
+
 // What a search recommends: keys that differ from the present settings; none where it found nothing, or nothing that held when it was measured anew.
 Json recommendedBy(const StudyHistory& history) {
     const StudyRow* last = history.recommended();
@@ -370,6 +375,7 @@ Json ofReport(const StoredReport& stored, std::int64_t session) {
     if (stored.study) return studyAsJson(stored, session);
     const report::ExperimentFacts& facts = stored.facts;
     Json all = stored.history.began() ? answerOf(stored.history) : Json(nullptr);
+    tellSettings(all, facts.settings);
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
     if (facts.of > 0) {  // which of those that the session holds
         all["number"] = facts.number;

@@ -30,6 +30,8 @@ Json machineMeanwhileOf(const MachineMeanwhile& machine);
 Json sideOf(const RunConfig& a, const RunConfig& b, Arm arm, const SideFacts& facts);
 // What is known so far, as `ab` promises it.
 Json answerOf(const ExperimentHistory& history);
+// One configuration beside itself: its sides differ in nothing that would say what ran, so these settings do, of both.
+void tellSettings(Json& answer, const std::vector<std::pair<std::string, std::string>>& settings);
 // What a search recommends: keys that differ from the present settings; none where it found nothing, or nothing that held when it was measured anew.
 Json recommendedBy(const StudyHistory& history);
 // Null where there is none. session: 0 = not recorded. Promised of a search: recommended, ratio, low, high, rejected, seconds.

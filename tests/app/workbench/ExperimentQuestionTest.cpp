@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/workbench/experiments/ExperimentQuestion.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/ConfigNumbers.h"
 
 namespace stepscope {
@@ -44,6 +45,19 @@ TEST_F(ExperimentQuestion, WeightsOfTheSettingAndOfTheOptionAreTheSameBeginning)
     EXPECT_EQ(key(), option);
     EXPECT_EQ(key({}, "/somewhere/gpt2"), option);
     EXPECT_EQ(key("/somewhere/step-0000005"), checkpoint) << "nothing of the setting is used beside a checkpoint";
+}
+
+TEST_F(ExperimentQuestion, WithItsSidesSwappedIsFoundFromWhatIsStored) {
+    ExperimentBegan began{.configA = configToJson(a), .configB = configToJson(b), .question = key("/somewhere/step-5"), .from = "/somewhere/step-5"};
+    EXPECT_EQ(turnedQuestion(began, machine), questionKey(b, a, false, machine, "/somewhere/step-5"));
+    EXPECT_NE(turnedQuestion(began, machine), began.question);
+    Machine another = machine;
+    another.cores = 64;
+    EXPECT_EQ(turnedQuestion(began, another), "") << "it was not asked there";
+    began.question = "of another version";
+    EXPECT_EQ(turnedQuestion(began, machine), "");
+    const ExperimentBegan itself{.configA = configToJson(a), .configB = configToJson(a), .question = questionKey(a, a, true, machine), .same = true};
+    EXPECT_EQ(turnedQuestion(itself, machine), "") << "it has no other side";
 }
 
 TEST_F(ExperimentQuestion, WhatARunDoesBetweenItsStepsIsNoQuestionByItself) {

@@ -315,6 +315,17 @@ TEST(MachineSentence, SaysThatOtherProgramsWereOnTheGpuAndWhetherTheyComputedThe
               "computed nothing there that was seen.");
 }
 
+TEST(BesideItself, NamesNoSidesAndCallsAClaimWhatItIs) {
+    ExperimentJudged one = judged("equivalent", 1.001, 0.995, 1.004);
+    EXPECT_EQ(headlineBesideItself(one, 0.01), "No difference of more than 1 %");
+    EXPECT_EQ(sentenceBesideItself(one, 0.01), "One configuration beside itself: no difference of more than 1 %, in 12 pairs of blocks.");
+    EXPECT_EQ(claimBesideItself(one, 0.05), "");
+    one = judged("faster", 1.123, 1.101, 1.146);
+    EXPECT_EQ(headlineBesideItself(one, 0.01), "Faster by 12.3 % [10.1 %, 14.6 %], though both sides are the same");
+    EXPECT_THAT(claimBesideItself(one, 0.05), StartsWith("Both sides are the same, so this difference is none of their settings: up to 5 % of such"));
+    EXPECT_NE(claimBesideItself(judged("slower", 0.9, 0.88, 0.93), 0.05), "");
+}
+
 TEST(TurnsSentence, NamesBothValuesTheFloorAndTheOneThatStayed) {
     ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
     one.floor = 1.007;

@@ -49,7 +49,8 @@ bool everyThird(std::int64_t pair) {
     return pair % 3 == 1;
 }
 
-// It is one draw of the coins, but that of nearly every experiment: whatever comes of being first would meet the same side in all of them.
+// It is one draw of the coins, but that of every experiment of versions that drew no seed: whatever comes of being first would meet the same side in
+// all of them.
 TEST(CourseCoins, UnderTheUsualSeedNeitherSideIsNearlyAlwaysFirst) {
     for (const double budget : {20.0, 400.0}) {  // pilots of few pairs and of many
         const Tossed tossed = toss(budget, 200, never);

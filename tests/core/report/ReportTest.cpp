@@ -244,6 +244,33 @@ TEST(Report, NumbersTheTimesThatBothWereMadeAnewFromTheFirstPairs) {
     EXPECT_EQ(picture.dots[2].group, 1);
 }
 
+TEST(Report, OfOneConfigurationBesideItselfSaysWhatRanAndNothingThatOnlyTwoCanHave) {
+    const std::string config = configToJson(RunConfig{});
+    ExperimentFacts known;
+    known.settings = {{"fusion", "step"}, {"layers", "1"}};
+    const auto told = [&](const char* outcome, double low, double high) {
+        ExperimentHistory history;
+        history.add(ExperimentBegan{.configA = config, .configB = config, .same = true});
+        for (const Arm arm : {Arm::A, Arm::B}) history.add(BlockDone{.pair = 0, .arm = arm, .steps = 5, .tokens = 50, .loss = 2});
+        history.add(ExperimentJudged{.pair = 0, .difference = 0.1, .ratio = 1.1, .low = low, .high = high, .pairs = 8, .rebuilds = 6, .seconds = 50});
+        ExperimentJudged last = *history.newest();
+        last.over = true;
+        last.outcome = outcome;
+        last.floor = 1.2;
+        history.add(last);
+        return toMarkdown(experimentReport(history, known));
+    };
+    const std::string claimed = told("faster", 1.05, 1.2), open = told("inconclusive", 0.9, 1.2);
+    EXPECT_NE(claimed.find("**Faster by 10.0 % \\[5.0 %, 20.0 %\\], though both sides are the same**"), std::string::npos) << claimed;
+    EXPECT_NE(claimed.find("Both sides are the same, so this difference is none of their settings"), std::string::npos);
+    EXPECT_EQ(claimed.find("measure once more before relying"), std::string::npos);
+    EXPECT_EQ(claimed.find("B is faster"), std::string::npos);
+    EXPECT_EQ(open.find("Both sides are the same"), std::string::npos) << "nothing is claimed";
+    EXPECT_EQ(open.find("Loss at equal time was not asked"), std::string::npos) << open;
+    EXPECT_NE(open.find("| fusion | step |"), std::string::npos) << open;
+    EXPECT_NE(open.find("| layers | 1 |"), std::string::npos);
+}
+
 TEST(Report, OfSidesWithOtherBatchesSaysWhyTheLossIsUnknownAndHowLongMeasuringTook) {
     const auto of = [](std::int64_t batch) {
         RunConfig config;

@@ -78,6 +78,21 @@ TEST_F(LossAtEqualTimeTest, ReadsTheSameTokensOfBothWhateverEachIsSetToRead) {
     EXPECT_GT(std::abs(fewer->a - loss->a), 1e-5) << "sixteen tokens have another loss, so what is read shows";
 }
 
+TEST_F(LossAtEqualTimeTest, OtherCoinsDrawTheSameWeightsAndAnotherSeedOthers) {
+    for (EqualTimeSide& side : setup.sides) side.config.lr = 1e-30;  // no step moves the weights: a loss is that of what was drawn
+    setup.seconds = 0.05;
+    setup.seeds = 2;
+    const auto first = lossAtEqualTime(setup);
+    setup.coins = 4711;
+    const auto again = lossAtEqualTime(setup);
+    setup.seed = 4711;
+    const auto drawn = lossAtEqualTime(setup);
+    ASSERT_TRUE(first && again && drawn);
+    EXPECT_NEAR(again->a, first->a, 1e-6);
+    EXPECT_NEAR(again->b, first->b, 1e-6);
+    EXPECT_GT(std::abs(drawn->a - first->a), 1e-5);
+}
+
 TEST_F(LossAtEqualTimeTest, StoppedInTheMiddleKeepsTheSeedsThatAreWhole) {
     setup.seeds = 50;
     setup.progress = [&](double fraction) { stopped = fraction > 1.4 / 50; };

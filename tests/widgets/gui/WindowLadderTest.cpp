@@ -218,6 +218,21 @@ TEST_F(WindowLadderTest, SaysWhatIsWrongWithAFileBeforeAnythingIsMeasured) {
         << "mended and chosen again: " << page().forecast().toStdString();
 }
 
+TEST_F(WindowLadderTest, SaysOfEachRungThatDoesNothingWhyAndOfManyHowManyMoreThereAre) {
+    openPage();
+    const std::string reason = "It does nothing here: the same runs as without it.";
+    const auto said = [&](const std::string& end) { return page().forecast().contains(QString::fromStdString(end)); };
+    page().form().setFile(write("- amp=bf16\n- attention=auto\n- host-memory=caching\n"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said(" Not measured here: attention=auto: " + reason + " host-memory=caching: " + reason); }, 8000))
+        << page().forecast().toStdString();
+    EXPECT_FALSE(said(" more."));
+    page().form().setFile(
+        write("- amp=bf16\n- attention=auto\n- host-memory=caching\n- batch-size=12\n- context=128\n- zero-grad=set-to-none\n"
+              "- matmul-precision=highest\n- device=cpu\n"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said("zero-grad=set-to-none: " + reason + " And 2 more."); }, 8000)) << page().forecast().toStdString();
+    EXPECT_FALSE(said("matmul-precision=highest: "));
+}
+
 TEST_F(WindowLadderTest, AFinishedLadderWhoseRowsHadNoTimeGoesOnWithTheMinutesThatAreSet) {
     openPage();
     const QString file = write("- amp=bf16\n- zero-grad=zero\n");

@@ -51,6 +51,25 @@ protected:
     }
 };
 
+TEST_F(WindowQuestionTest, TheSameWithItsSidesSwappedIsAnEarlierAnswerTurnedRound) {
+    openPage();
+    measure();
+    ASSERT_TRUE(says("amp=bf16 is faster than")) << result().verdict().toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !place->runs().measuring(); }, 15'000));
+    CompareQuestion swapped = form().question();
+    for (Difference& one : swapped.differences) std::swap(one.a, one.b);
+    form().setQuestion(swapped);
+    const auto links = [](QWidget& where) {
+        for (auto* link : where.findChildren<QAbstractButton*>())
+            if (link->isVisibleTo(&where) && link->text().contains(": slower by 10.7 %") && link->text().endsWith("(asked the other way round)"))
+                return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return links(form()); }, 8000));
+    measure();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return links(result()); }, 8000)) << "beside the answer too";
+}
+
 TEST_F(WindowQuestionTest, BothSidesBeginWithTheCheckpointThatIsChosen) {
     setFakeCheckpoints(true);
     openPage();

@@ -164,7 +164,7 @@ QWidget* CompareForm::buildNumbers() {
     add("minutes", "Minutes", "At most, with the steps that are captured to tell why: it ends earlier as soon as the pairs decide",
         RealRange{kLeastMinutes, kMostMinutes}, 3);
     add("equal", "Equal ± %", "A difference of less than this is called no difference", RealRange{kLeastPercent, kMostPercent}, 1);
-    add("seed", "Seed", "Of the coins that order the turns", IntegerRange{0, 1'000'000'000'000}, 1);
+    add("seed", "Seed", "Of the coins that order the turns. 0 = another one each time", IntegerRange{0, 1'000'000'000'000}, 0);
     add("loss-after", "Loss after, s",
         "Then both are trained for so many seconds with each of 5 seeds, and their validation losses are compared: ten times as many seconds in all, "
         "beyond the minutes. 0 = do not",

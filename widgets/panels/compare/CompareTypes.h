@@ -23,7 +23,7 @@ struct CompareQuestion {
     std::vector<Difference> differences;
     bool same = false;  // the settings beside themselves; differences count for nothing then
     double budgetSeconds = 180, delta = 0.01;
-    std::int64_t seed = 1;
+    std::int64_t seed = 0;   // of the coins; 0: another one each time
     double lossSeconds = 0;  // of training after which losses are compared too; 0: they are not
     std::string start{};     // a checkpoint's folder, or weights, that both begin with; empty: what the settings say
     bool operator==(const CompareQuestion&) const = default;

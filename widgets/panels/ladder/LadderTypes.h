@@ -15,9 +15,9 @@ struct LadderQuestion {
     std::string ladder;  // name or file
     double minutes = 0;  // 0: as long as it needs
     bool leaveOneOut = true, pairs = false, sizes = false;
-    double delta = 0.01;  // a difference of less counts as none
-    std::int64_t seed = 1;
-    double memoryGb = 0;  // of a search: nothing that is predicted to take more races; 0: no such bound
+    double delta = 0.01;    // a difference of less counts as none
+    std::int64_t seed = 0;  // of the coins; 0: another one each time
+    double memoryGb = 0;    // of a search: nothing that is predicted to take more races; 0: no such bound
 };
 
 // A built-in ladder, to choose from.
