@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kWideEnough = 900;  // for the details beside the lanes
 constexpr int kHighEnough = 520;  // for lanes and panes at once
-constexpr double kPanesShare = 0.42;
-constexpr const char *kPanesOpen = "timeline/panes", *kPanesHeight = "timeline/panesShare";
+constexpr double kPanesShare = 0.42, kDetailsShare = 0.3;
+constexpr const char *kPanesOpen = "timeline/panes", *kPanesHeight = "timeline/panesShare", *kDetailsWidth = "timeline/detailsShare";
 
 }  // namespace
 
@@ -38,6 +38,7 @@ void TimelinePage::buildPanes() {
     m_chosen = settings.contains(kPanesOpen);
     if (m_chosen) m_panes->setOpen(settings.value(kPanesOpen).toBool());
     m_share = std::clamp(settings.value(kPanesHeight, kPanesShare).toDouble(), 0.1, 0.9);
+    m_detailsShare = std::clamp(settings.value(kDetailsWidth, kDetailsShare).toDouble(), 0.1, 0.7);
     connect(m_panes, &PaneStrip::openChanged, this, [this](bool open) {
         if (!m_arranging) {
             m_chosen = true;
@@ -52,6 +53,16 @@ void TimelinePage::buildPanes() {
         m_share = std::clamp(static_cast<double>(m_panes->height()) / m_outer->height(), 0.1, 0.9);
         QSettings().setValue(kPanesHeight, m_share);
     });
+    connect(m_split, &QSplitter::splitterMoved, this, [this] {
+        if (m_split->orientation() != Qt::Horizontal || m_split->width() <= 0) return;
+        m_detailsShare = std::clamp(static_cast<double>(m_details->width()) / m_split->width(), 0.1, 0.7);
+        QSettings().setValue(kDetailsWidth, m_detailsShare);
+    });
+}
+
+// Beside the lanes they keep their place, also while nothing is told: if they came with the first click, the slice that was clicked would move away.
+bool TimelinePage::showsDetails() const {
+    return m_told || width() >= kWideEnough;
 }
 
 void TimelinePage::setSelection(const std::optional<TraceSlice>& slice) {
@@ -80,6 +91,7 @@ void TimelinePage::arrange() {
     m_arranging = true;
     if (!m_chosen) m_panes->setOpen(height() >= kHighEnough);
     placeDetails();
+    if (!m_guest) m_details->setVisible(showsDetails());
     // Where there is room the details stand beside the lanes, else below.
     const auto wanted = width() >= kWideEnough ? Qt::Horizontal : Qt::Vertical;
     if (m_split->orientation() != wanted) m_split->setOrientation(wanted);
@@ -87,7 +99,8 @@ void TimelinePage::arrange() {
     const int panes = m_panes->isOpen() ? static_cast<int>(high * m_share) : m_panes->foldedHeight();
     m_outer->setSizes({high - panes, panes});
     const int all = wanted == Qt::Horizontal ? m_split->width() : m_split->height();
-    m_split->setSizes({all * 7 / 10, all * 3 / 10});
+    const int details = static_cast<int>(all * (wanted == Qt::Horizontal ? m_detailsShare : kDetailsShare));
+    m_split->setSizes({all - details, details});
     m_arranging = false;
 }
 
@@ -101,7 +114,7 @@ void TimelinePage::placeDetails() {
     } else {
         m_panes->setGuest(nullptr, {});
         m_split->addWidget(m_details);
-        m_details->setVisible(m_told);
+        m_details->setVisible(showsDetails());
     }
     // As a guest it is in sight while its tab is the current one, which the strip knows: shown from here it would lie over another pane.
 }

@@ -40,8 +40,12 @@ const TimelineRow* TimelineLayout::rowOf(qint64 lane, int depth) const {
 }
 
 QString laneTitle(const TraceLane& lane, bool severalRanks) {
+    // What waits for all of a GPU has no stream, which CUPTI writes as the largest number of 32 bits.
+    constexpr std::int64_t kNoStream = 0xffffffff;
     QString title = QString::fromStdString(lane.thread.name);
-    if (lane.thread.device >= 0)
+    if (lane.thread.device >= 0 && lane.thread.thread == kNoStream)
+        title = QString("GPU %1 %2").arg(lane.thread.device).arg(title.endsWith("(sync)") ? "all streams (sync)" : "without a stream");
+    else if (lane.thread.device >= 0)
         title = QString("GPU %1 %2").arg(lane.thread.device).arg(title.isEmpty() ? QString("stream %1").arg(lane.thread.thread) : title);
     else if (title.isEmpty())
         title = QString("thread %1").arg(lane.thread.thread);

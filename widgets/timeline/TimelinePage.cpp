@@ -120,6 +120,8 @@ TimelinePage::TimelinePage(QWidget* parent) : QWidget(parent) {
     });
     connect(m_search, &QLineEdit::returnPressed, this, [this] {
         m_view->setFocus(Qt::OtherFocusReason);
+        // Of other words the first of all, wherever somebody looks.
+        if (m_search->text() != m_lookedFor) m_place = TracePlace::before(m_view->content().lanes.begin);
         find(true);
     });
     connect(m_view, &TimelineView::nextWanted, this, &TimelinePage::find);
@@ -258,7 +260,10 @@ void TimelinePage::setFound(const std::optional<TraceSlice>& slice, bool forward
     }
     m_ledNext = m_fromPane = false;
     if (m_guest) m_panes->showGuest();
-    tell(QString("No slice with “%1” in its name begins %2 here.").arg(m_search->text().toHtmlEscaped(), forwards ? "after" : "before"));
+    const QString words = m_search->text().toHtmlEscaped();
+    tell(forwards && m_place == TracePlace::before(m_view->content().lanes.begin)
+             ? QString("No slice has “%1” in its name.").arg(words)
+             : QString("No slice with “%1” in its name begins %2 here.").arg(words, forwards ? "after" : "before"));
     showState();
 }
 
@@ -308,7 +313,8 @@ void TimelinePage::searchFor(const QString& words) {
 }
 
 void TimelinePage::find(bool forwards) {
-    if (!m_search->text().isEmpty()) Q_EMIT findWanted(m_search->text(), m_place, forwards);
+    m_lookedFor = m_search->text();
+    if (!m_lookedFor.isEmpty()) Q_EMIT findWanted(m_lookedFor, m_place, forwards);
 }
 
 void TimelinePage::follow(bool forwards) {
@@ -338,7 +344,7 @@ void TimelinePage::showState() {
         QTimer::singleShot(0, this, &TimelinePage::arrange);
     }
     m_legend->setLooks(m_view->looks());
-    if (!m_guest) m_details->setVisible(m_told);
+    if (!m_guest) m_details->setVisible(showsDetails());
     m_sentence->setTone(m_problem.isEmpty() ? Tone::Muted : Tone::Error);
     const QString how = m_ready ? QString("“Capture now” records its next steps.")
                                 : QString("While a run goes on, “Capture now” records its next steps; so does train --profile on the command line.");

@@ -78,6 +78,7 @@ private:
     void arrange();
     void placeDetails();
     void setSelection(const std::optional<TraceSlice>& slice);
+    bool showsDetails() const;
 
     TimelineView* m_view;
     QPushButton* m_capture;
@@ -93,12 +94,14 @@ private:
     QString m_problem, m_loading, m_lost, m_lostSamples;
     qint64 m_session = 0;
     bool m_some = false, m_ready = false, m_waiting = false;
-    bool m_tells = false, m_told = false;  // the pane has facts; it had some of this content, and keeps its place from then on
+    bool m_tells = false, m_told = false;  // the pane has facts; it had some of this content, and keeps its place below the lanes from then on
     std::vector<TraceSlice> m_flows;
-    TracePlace m_place;  // where a search goes on from
+    TracePlace m_place;   // where a search goes on from
+    QString m_lookedFor;  // the words of the one before
     bool m_led = false, m_ledNext = false, m_fromPane = false;
     bool m_arranging = false, m_chosen = false, m_guest = false;  // m_chosen: a person folded or unfolded the panes
     double m_share = 0;                                           // of the height that the panes have
+    double m_detailsShare = 0;                                    // of the width that the details have beside the lanes
 };
 
 }  // namespace stepscope

@@ -11,6 +11,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelineView.h"
+#include "widgets/timeline/TimelineWords.h"
 
 namespace stepscope {
 namespace {
@@ -288,7 +289,7 @@ void TimelineView::drawRuler(QPainter& painter) {
         if (x < lanes.left()) continue;
         painter.setPen(palette().color(QPalette::Mid));
         painter.drawLine(QPointF(x, lanes.top() - 6), QPointF(x, lanes.top() - 1));
-        const QString text = QString("%1 %2").arg(at / unit, 0, 'f', digits).arg(name);
+        const QString text = rulerText(at / unit, digits) + ' ' + name;
         if (x + 4 + metrics.horizontalAdvance(text) > width()) continue;
         painter.setPen(mutedText(palette()));
         painter.drawText(QPointF(x + 4, lanes.top() - 8), text);

@@ -55,6 +55,7 @@ void TimelineView::setContent(TimelineContent content) {
         m_labels.clear();
         m_prefixes.clear();
         m_scroll = 0;
+        m_newest.reset();
         m_following = true;
     } else if (m_content.lanes.end != before.end || m_content.lanes.lanes.size() != before.lanes.size()) {
         const auto finest = [this](std::int64_t number) {
@@ -68,7 +69,7 @@ void TimelineView::setContent(TimelineContent content) {
     m_overviewImage = {};
     m_layout.set(m_content, m_folded);
     if (m_following)
-        fit();
+        follow();
     else
         clampView();
     update();
@@ -161,7 +162,23 @@ void TimelineView::setView(double from, double nsPerPixel) {
     changed();
 }
 
+void TimelineView::showNewest(qint64 from, qint64 to) {
+    m_newest = {from, to};
+    if (m_following) follow();
+}
+
+void TimelineView::follow() {
+    if (!m_newest || m_newest->first >= m_newest->second || m_newest->first >= m_content.lanes.end || m_newest->second <= m_content.lanes.begin)
+        return fit();
+    const auto from = static_cast<double>(m_newest->first), length = static_cast<double>(m_newest->second) - from;
+    m_nsPerPixel = length * 1.1 / lanesRect().width();
+    m_from = from - length * 0.05;
+    changed();
+    m_following = true;
+}
+
 void TimelineView::fit() {
+    m_newest.reset();
     m_nsPerPixel = mostNsPerPixel();
     m_from = static_cast<double>(m_content.lanes.begin) - wholeLength() * 0.01;
     changed();
@@ -234,7 +251,7 @@ void TimelineView::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     m_overviewImage = {};
     if (m_following)
-        fit();
+        follow();
     else
         clampView();
 }

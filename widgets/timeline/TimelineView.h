@@ -35,6 +35,7 @@ public:
     double nsPerPixel() const { return m_nsPerPixel; }
     void setView(double from, double nsPerPixel);  // ns of the session's clock at the left of the lanes; ns a logical pixel
     void fit();
+    void showNewest(qint64 from, qint64 to);    // of what grows, instead of all of it: until a person moves the view, or fit()
     void setSlack(double ns) { m_slack = ns; }  // how far beyond its content it may be moved; of another view that is locked to it
     std::optional<std::pair<qint64, qint64>> range() const { return m_range; }
     const std::optional<TraceSlice>& selected() const { return m_selected; }
@@ -100,6 +101,7 @@ private:
     void pan(double pixels);
     void scrollTo(int y);
     void clampView();
+    void follow();
     double wholeLength() const;     // ns of all of it; never so few that there is nothing to zoom
     double mostNsPerPixel() const;  // with all of it in sight
     int nameWidth() const;
@@ -117,7 +119,8 @@ private:
     std::set<qint64> m_folded;
     double m_from = 0, m_nsPerPixel = 1e6, m_slack = 0;
     int m_scroll = 0;         // logical pixels
-    bool m_following = true;  // shows all of what grows
+    bool m_following = true;  // shows all of what grows, or its newest part
+    std::optional<std::pair<qint64, qint64>> m_newest;
     std::optional<TraceSlice> m_selected;
     std::vector<TraceSlice> m_flows;
     std::vector<TraceLoss> m_losses;  // by lane and time

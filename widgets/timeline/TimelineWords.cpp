@@ -44,6 +44,13 @@ QString histogram(const LogHistogram& durations) {
 
 }  // namespace
 
+QString rulerText(double value, int digits) {
+    QString text = QString::number(value, 'f', digits);
+    const qsizetype point = text.indexOf('.'), sign = text.startsWith('-') ? 1 : 0;
+    for (qsizetype at = (point < 0 ? text.size() : point) - 3; at > sign; at -= 3) text.insert(at, QChar(0x202f));
+    return text;
+}
+
 QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows, qint64 origin) {
     const Slice& one = slice.slice;
     QString text = QString("<b>%1</b><table>").arg(html(slice.name));
@@ -81,7 +88,8 @@ QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vec
                               other.slice.start >= one.start ? "later" : "before"));
     text += "</table>";
     if (kin.count > 0) {
-        text += QString("<p>All %1 of that name in this session:</p><table>").arg(number(kin.count));
+        text += kin.count == 1 ? QString("<p>The only one of that name in this session:</p><table>")
+                               : QString("<p>All %1 of that name in this session:</p><table>").arg(number(kin.count));
         text += line("total", timeText(static_cast<double>(kin.total - kin.nested)));
         text += line("itself", timeText(static_cast<double>(kin.self)));
         text += line("mean", timeText(static_cast<double>(kin.total) / static_cast<double>(kin.count)));

@@ -3,6 +3,7 @@
 #include <QTabWidget>
 #include <QTimer>
 #include <algorithm>
+#include <utility>
 
 #include "app/gui/Stage.h"
 #include "app/gui/captured/OpenedTrace.h"
@@ -33,6 +34,7 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
     TimelineView& view = page.view();
     connect(&page, &TimelinePage::captureRequested, this, [this, &runs](int steps) {
         m_panels.page.setWaiting(true);
+        m_awaitsOne = true;
         runs.send(Capture{.steps = steps});
     });
     // A replay is of another session than the one that would be captured.
@@ -40,13 +42,21 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
     connect(&running, &RunWiring::takesCommandsChanged, this, showReady);
     connect(&stage, &Stage::switched, this, showReady);
     showReady();
-    connect(&live, &LiveFeed::captured, this, [this] {
+    connect(&live, &LiveFeed::captured, this, [this](const CaptureDone& done) {
         m_panels.page.setWaiting(false);
+        // What somebody has asked for here is shown: of all of a long run it is not a pixel.
+        if (std::exchange(m_awaitsOne, false)) m_newest = {done.at.ns - done.duration.ns, done.at.ns};
         m_looks = kTimelineLooks;
         QTimer::singleShot(kTimelineStoredMs, this, &TimelineWiring::shownChanged);
     });
     connect(&live, &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.subject.kind == Subject::Kind::Capture) m_panels.page.setWaiting(false);
+        if (line.subject.kind != Subject::Kind::Capture) return;
+        m_panels.page.setWaiting(false);
+        m_awaitsOne = false;
+    });
+    connect(&live, &LiveFeed::started, this, [this] {
+        m_awaitsOne = false;
+        m_newest.reset();
     });
     connect(&stage, &Stage::started, this, &TimelineWiring::shownChanged);
     connect(&stage, &Stage::switched, this, &TimelineWiring::shownChanged);
@@ -149,6 +159,10 @@ void TimelineWiring::open() {
             if (!again) readCounters(content.session, content.lanes);
             m_panels.page.view().forgetStyles();
             m_panels.page.setContent(std::move(content));
+            if (m_newest && !m_stage.replaying() && m_panels.page.view().content().lanes.end > m_newest->first) {
+                m_panels.page.view().showNewest(m_newest->first, m_newest->second);
+                m_newest.reset();
+            }
             if (!m_searched.isEmpty()) m_panels.page.searchFor(std::exchange(m_searched, {}));
         });
     });

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/gui/process/BackThread.h"
 #include "core/trace/RowPicture.h"
@@ -50,9 +51,11 @@ private:
     Panels m_panels;
     Stage& m_stage;
     std::string m_database;
-    std::shared_ptr<Opened> m_opened;  // touched on the reading thread; the pointer is this thread's
-    std::int64_t m_awaitedSlices = 0;  // of the live run, before its newest capture
-    int m_looks = 0;                   // left, for a capture to be stored
+    std::shared_ptr<Opened> m_opened;                               // touched on the reading thread; the pointer is this thread's
+    std::int64_t m_awaitedSlices = 0;                               // of the live run, before its newest capture
+    int m_looks = 0;                                                // left, for a capture to be stored
+    bool m_awaitsOne = false;                                       // somebody asked for a capture on this page
+    std::optional<std::pair<std::int64_t, std::int64_t>> m_newest;  // ns; what it captured, until it is shown
     bool m_stale = true;
     std::vector<TilePlace> m_wanted;
     bool m_readingTiles = false;

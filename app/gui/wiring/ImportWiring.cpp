@@ -7,6 +7,7 @@
 #include <QProgressDialog>
 #include <QTabWidget>
 #include <QUrl>
+#include <utility>
 
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
@@ -128,6 +129,7 @@ void ImportWiring::import(const QStringList& files) {
                    [this, cancelled = summary.error().code == ErrorCode::Cancelled, sentence = QString::fromStdString(summary.error().sentence)] {
                        ended();
                        m_running.say(sentence, !cancelled);
+                       m_refusal = sentence;
                        Q_EMIT refused(sentence);
                    });
             return;
@@ -135,6 +137,7 @@ void ImportWiring::import(const QStringList& files) {
         answer(this,
                [this, session = summary->session, sentence = wordsFor(*summary), kernels = summary->kernels > 0, trace = summary->sessions == 0] {
                    ended();
+                   m_running.takeBack(std::exchange(m_refusal, {}));  // it would lie over what is said of this one
                    m_reader.refresh();
                    m_sessions.replay(session, sentence);
                    if (trace) m_panels.pages.setCurrentWidget(kernels ? &m_panels.timeline : &m_panels.operations);

@@ -53,6 +53,7 @@ private:
     SessionsWiring& m_sessions;
     QProgressDialog* m_dialog = nullptr;  // the window's child
     int m_importing = 0;
+    QString m_refusal;                                                                       // what was said of the newest one that was refused
     std::shared_ptr<std::atomic<bool>> m_stop = std::make_shared<std::atomic<bool>>(false);  // of what has not been stopped yet
     BackThread m_thread;                                                                     // last: joined first
 };

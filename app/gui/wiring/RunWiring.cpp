@@ -135,6 +135,10 @@ void RunWiring::say(const QString& sentence, bool isError) {
     showReading();
 }
 
+void RunWiring::takeBack(const QString& sentence) {
+    if (m_panels.notice.saying() != 0 && m_panels.notice.sentence() == sentence) m_panels.notice.hide();
+}
+
 void RunWiring::sayOfElsewhere(const EngineElsewhere& elsewhere) {
     say(QString::fromStdString("Runs are trained on " + machineWords(elsewhere.host, elsewhere.machine) + '.'), false);
     std::vector<std::string> engines;

@@ -45,6 +45,7 @@ public:
     bool takesCommands() const;
     bool canStop() const { return m_canStop; }        // as the bar's button
     void say(const QString& sentence, bool isError);  // bar and log
+    void takeBack(const QString& sentence);           // what the bar says, if it still says this
     void sayOfSettings(const QString& sentence);      // an error of theirs: it goes when they are edited and good
     void isOfSettings();                              //   the same of what the bar says already
     void forgetMended();                              // they were edited

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "core/analysis/captures/KernelSummary.h"
 #include "core/base/Format.h"
@@ -17,12 +21,17 @@ std::string captureSentence(const CaptureDone& capture) {
         text += fmt::format(": {} operation{} a step", format::count(operations), operations == 1 ? "" : "s");
     }
     if (!capture.rows || capture.rows->empty()) return text + ".";
+    // A row is of one part of the model, and an operation has many: what is named is what the page Operations has first.
     double all = 0;
-    for (const auto& row : *capture.rows) all += static_cast<double>(row.self.ns);
-    const CapturedOperation& first = capture.rows->front();
+    std::map<std::pair<std::string_view, std::string_view>, double> spent;
+    for (const auto& row : *capture.rows) {
+        all += static_cast<double>(row.self.ns);
+        spent[{row.name, row.phase}] += static_cast<double>(row.self.ns);
+    }
+    const auto most = std::ranges::max_element(spent, {}, [](const auto& one) { return one.second; });
+    const auto& [name, phase] = most->first;
     if (all > 0)
-        text += fmt::format(", most time in {}{}{} ({:.0f} % of what they took)", first.name, first.phase.empty() ? "" : ", ", first.phase,
-                            100 * static_cast<double>(first.self.ns) / all);
+        text += fmt::format(", most time in {}{}{} ({:.0f} % of what they took)", name, phase.empty() ? "" : ", ", phase, 100 * most->second / all);
     return text + ".";
 }
 

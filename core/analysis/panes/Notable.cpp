@@ -22,6 +22,11 @@ double partOfTime(TimeNs part, TimeNs all) {
     return all.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(all.ns) : 0;
 }
 
+// Rounded up to all of it, it would contradict the work that is told beside it.
+std::string nearlyAll(double share) {
+    return share >= 0.995 && share < 1 ? "more than " + format::percent(0.99) : format::percent(share);
+}
+
 double shareOfClass(const DividedSteps& steps, std::string_view name) {
     for (const ClassTime& one : steps.classes)
         if (one.name == name) return partOfTime(one.time, steps.divided());
@@ -52,9 +57,17 @@ WorstWorker worstWorker(const RangePanes& panes, double least, const Share& shar
     return worst;
 }
 
+// On a CPU, where no step lies in the range as a whole: what has most of it may be little of a step.
+bool partsOfSteps(const DividedSteps& steps) {
+    return !steps.device && steps.steps > 0 && steps.cut >= steps.steps;
+}
+
 std::string dividedTime(const RangePanes& panes, const DividedSteps& steps) {
     // Of GPUs what lies between steps, and between captures, is divided too.
-    std::string text = steps.steps <= 0 ? "the range" : steps.device ? "the time from the first step to the last" : "the time of the steps";
+    std::string text = steps.steps <= 0      ? "the range"
+                       : steps.device        ? "the time from the first step to the last"
+                       : partsOfSteps(steps) ? "what the range has of steps"
+                                             : "the time of the steps";
     if (panes.severalRanks) text += fmt::format(" on rank {}", steps.rank);
     return text;
 }
@@ -93,12 +106,12 @@ Notable idleGpu(const RangePanes& panes) {
         if (busiest == nullptr || stream.time.busy > busiest->time.busy) busiest = &stream;
     }
     const double late = busiest == nullptr ? 0 : partOfTime(busiest->time.hostWait, busiest->time.end - busiest->time.begin);
-    std::string text = fmt::format("GPU {} has no work for {} of {}", worst->time.device, format::percent(most), ofWhat);
+    std::string text = fmt::format("GPU {} has no work for {} of {}", worst->time.device, nearlyAll(most), ofWhat);
     if (late >= kLaunchesLate)
         text += fmt::format(
             "; its busiest stream waits for launches {} of its time: fewer and larger kernels help, by a larger batch, fused operations or a "
             "captured step.",
-            format::percent(late));
+            nearlyAll(late));
     else
         text += ": the pane Idle says what its streams waited for.";
     return {.sentence = text, .share = most};
@@ -195,8 +208,8 @@ Notable leads(const RangePanes& panes) {
     if (worst.steps == nullptr) return {};
     for (const ClassTime& one : worst.steps->classes)
         if (largest == nullptr || one.time > largest->time) largest = &one;
-    return {.sentence = fmt::format("The class {} has {} of {}: what makes it faster pays most.", largest->name, format::percent(worst.share),
-                                    dividedTime(panes, *worst.steps)),
+    return {.sentence = fmt::format("The class {} has {} of {}{}.", largest->name, format::percent(worst.share), dividedTime(panes, *worst.steps),
+                                    partsOfSteps(*worst.steps) ? "" : ": what makes it faster pays most"),
             .share = worst.share};
 }
 

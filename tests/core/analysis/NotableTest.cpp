@@ -12,6 +12,7 @@ namespace stepscope {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -54,6 +55,14 @@ TEST(Notable, AClassSpeaksFromItsShareOfTheStepsOn) {
     EXPECT_THAT(notables(rangeWith("host and waiting", 400)).front().sentence, HasSubstr("The thread \"trainer\" computes nothing"));
 }
 
+TEST(Notable, OfPartsOfStepsItDoesNotSayWhatPaysMost) {
+    RangePanes panes = rangeWith("matrix products", 900);
+    panes.steps[0].cut = 9;
+    EXPECT_THAT(notables(panes).front().sentence, HasSubstr("% of the time of the steps: what makes it faster pays most."));
+    panes.steps[0].cut = 10;
+    EXPECT_THAT(notables(panes).front().sentence, EndsWith("% of what the range has of steps.")) << "no step is whole";
+}
+
 RangePanes rangeWithGpu(std::int64_t busy, std::int64_t hostWait) {
     RangePanes panes = rangeWith("runtime calls", 10, true);
     panes.steps[0].classes = {{"kernels", {busy}}, {"other", {1000 - busy}}};
@@ -87,6 +96,12 @@ TEST(Notable, AGpuWithoutWorkIsSaidWithWhetherLaunchesWereLate) {
     EXPECT_DOUBLE_EQ(notables(alone)[0].share, 0.2);
     alone.gpus[0].time.busy.ns = 641;
     EXPECT_THAT(notables(alone), IsEmpty());
+}
+
+TEST(Notable, AGpuThatHardlyWorksIsNotSaidToHaveNoWorkAtAll) {
+    EXPECT_THAT(notables(rangeWithGpu(1, 999)).front().sentence, HasSubstr("no work for more than 99"));
+    EXPECT_THAT(notables(rangeWithGpu(1, 999)).front().sentence, HasSubstr("waits for launches more than 99"));
+    EXPECT_THAT(notables(rangeWithGpu(0, 0)).front().sentence, HasSubstr("no work for 100"));
 }
 
 TEST(Notable, DataThatIsMovedCountsWhereNoKernelComputesMeanwhile) {

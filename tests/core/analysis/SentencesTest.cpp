@@ -72,6 +72,16 @@ TEST(CaptureSentence, LeavesOutWhatNobodyKnows) {
         << "a share of no time is none";
 }
 
+TEST(CaptureSentence, NamesTheOperationThatTookMostOfAllItsPlacesTogether) {
+    std::vector<CapturedOperation> rows{capturedOperation("attention", "backward", 300), capturedOperation("aten::mm", "backward", 250),
+                                        capturedOperation("aten::mm", "backward", 250), capturedOperation("aten::mm", "forward", 200)};
+    rows[1].role = "mlp/down";
+    rows[2].role = "mlp/up";
+    EXPECT_EQ(captureSentence(capturedSteps(7, 1, 3, rows)),
+              "Step 7 is captured: 3 operations a step, most time in aten::mm, backward (50 % of what they took).")
+        << "no row alone has as much";
+}
+
 TEST(CaptureSentence, ThePartOfTheFirstRowIsThatOfAllOperationsTime) {
     EXPECT_EQ(
         captureSentence(capturedSteps(7, 1, 3, {capturedOperation("aten::mm", "backward", 600), capturedOperation("aten::gelu", "forward", 200)})),

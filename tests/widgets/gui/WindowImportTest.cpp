@@ -17,6 +17,7 @@
 #include "core/events/SessionInfo.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 namespace {
@@ -94,6 +95,21 @@ TEST_F(WindowImportTest, WhatCannotBeImportedIsASentenceAndNothingIsStored) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return refused.count() == 1; }, 10'000));
     EXPECT_TRUE(refused.at(0).at(0).toString().contains("nsys export --type sqlite"));
     EXPECT_TRUE(stored().empty());
+}
+
+TEST_F(WindowImportTest, WhatWasSaidOfAFileThatWasRefusedGoesWithTheNextThatComesIn) {
+    open();
+    QFile nothing(folder.filePath("notes.txt"));
+    ASSERT_TRUE(nothing.open(QIODevice::WriteOnly));
+    nothing.write("hello");
+    nothing.close();
+    QSignalSpy refused(&place->import(), &ImportWiring::refused), imported(&place->import(), &ImportWiring::imported);
+    place->import().import({nothing.fileName()});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return refused.count() == 1; }, 10'000));
+    EXPECT_TRUE(window().notice().sentence().contains("notes.txt"));
+    place->import().import({trace("good.json")});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return imported.count() == 1; }, 10'000));
+    EXPECT_EQ(window().notice().sentence(), "");
 }
 
 TEST_F(WindowImportTest, AFileThatIsNamedWhileAnotherIsBeingStoppedIsImported) {

@@ -316,6 +316,20 @@ TEST_F(WindowTimelineTest, AQuestionMarkShowsTheKeysOfTheTimelineAndAnyKeyTakesT
     }
 }
 
+TEST_F(WindowTimelineTest, TheCaptureThatWasAskedForLastIsWhatIsSeen) {
+    open();
+    look();
+    capture();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().captureButton()->isEnabled(); }, 5000));
+    const qint64 first = view().content().lanes.end;
+    ASSERT_TRUE(reaches(live().numbers(1).step + 60));
+    QTest::mouseClick(page().captureButton(), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return view().from() > static_cast<double>(first); }, 8000)) << view().from();
+    EXPECT_LE(view().xOf(view().content().lanes.end), view().width());
+    view().fit();
+    EXPECT_LT(view().from(), static_cast<double>(first));
+}
+
 TEST_F(WindowTimelineTest, ThePaneOfWhatIsSelectedStaysAndIsFilledAgainAfterEscape) {
     for (const QSize size : {QSize(1024, 640), QSize(1280, 800), QSize(1920, 1080)}) {
         options.size = size;

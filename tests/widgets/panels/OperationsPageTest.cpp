@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
+#include <QTest>
 
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/operations/OperationsTable.h"
@@ -64,6 +66,29 @@ TEST(OperationsPage, GroupsByLayerAndByPartOfTheModel) {
     EXPECT_EQ(names(page), (std::vector<std::string>{"layer 0", "layer 1", "head/loss"}));
     page.grouping()->setCurrentIndex(2);
     EXPECT_EQ(names(page), (std::vector<std::string>{"mlp/up", "head/loss"}));
+}
+
+TEST(OperationsPage, NamesHaveTheRoomThatOtherColumnsLeaveUntilAPersonDrawsTheirs) {
+    OperationsPage page;
+    page.resize(1400, 500);
+    page.setView(someView());
+    page.show();
+    QHeaderView* heads = page.table()->horizontalHeader();
+    const int letter = page.fontMetrics().averageCharWidth();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return heads->sectionSize(OperationsTable::Name) > 40 * letter; })) << heads->sectionSize(0);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return heads->length() <= page.table()->viewport()->width(); }));
+    page.resize(500, 500);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return heads->sectionSize(OperationsTable::Name) < 30 * letter; })) << heads->sectionSize(0);
+    heads->resizeSection(OperationsTable::Name, 333);
+    page.resize(1400, 500);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(heads->sectionSize(OperationsTable::Name), 333);
+}
+
+TEST(OperationsPage, OneStepIsSaidAsOne) {
+    OperationsPage page;
+    page.setView(someView());
+    EXPECT_TRUE(page.sentence().contains("3 calls of operations in 1 captured step, ")) << page.sentence().toStdString();
 }
 
 TEST(OperationsPage, NamesOfAStrangersTraceAreSaidLetterByLetter) {

@@ -389,6 +389,20 @@ TEST(PanePictures, EachDotOfARooflineHasItsNameWhereThereIsRoom) {
     EXPECT_EQ(view.named().size(), dots.size());
 }
 
+TEST(PanePictures, AnUnderscoreInTheNameOfADotIsDrawnWhereverTheDotLies) {
+    const auto drawn = [](int height, const char* name) {
+        RooflineView view;
+        view.resize(600, height);
+        RooflineDot dot{.name = name};
+        dot.share = 0.5;
+        dot.intensity = 20;
+        dot.flopsPerSecond = 1e11;
+        view.setDots({dot}, {});
+        return view.grab().toImage();
+    };
+    for (int height = 180; height < 200; ++height) EXPECT_NE(drawn(height, "____"), drawn(height, "    ")) << height;
+}
+
 TEST(PanePictures, AHeadingOfTheHeatMapIsWholeOrEndsWithAnEllipsis) {
     HeatMap map;
     LayerGrid grid;

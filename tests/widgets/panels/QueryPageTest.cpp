@@ -46,6 +46,19 @@ protected:
     QSignalSpy asked{&page, &QueryPage::runRequested}, stopped{&page, &QueryPage::stopRequested};
 };
 
+TEST_F(QueryPageTest, ASavedQueryThatIsChangedIsNoLongerCalledSo) {
+    page.saved()->setCurrentIndex(1);
+    Q_EMIT page.saved()->activated(1);
+    EXPECT_EQ(page.saved()->currentIndex(), 1);
+    page.editor()->insertPlainText("x");
+    EXPECT_EQ(page.saved()->currentIndex(), 0);
+    page.saved()->setCurrentIndex(2);
+    Q_EMIT page.saved()->activated(2);
+    EXPECT_EQ(page.saved()->currentIndex(), 2);
+    page.editor()->undo();
+    EXPECT_EQ(page.saved()->currentIndex(), 0) << "what stood there before";
+}
+
 TEST_F(QueryPageTest, AsksTheSessionThatIsShownUntilAPersonChoosesAnother) {
     EXPECT_EQ(page.session(), 9) << "the newest";
     page.setShown(7);

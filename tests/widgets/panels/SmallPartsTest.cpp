@@ -22,6 +22,7 @@
 #include "widgets/panels/guide/ShortcutsOverlay.h"
 #include "widgets/panels/run/HintStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
+#include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
 
@@ -102,6 +103,14 @@ TEST(NoticeBar, TellsApartTwoThingsThatItSaysInTheSameWords) {
     EXPECT_NE(bar.saying(), first);
     bar.hide();
     EXPECT_EQ(bar.saying(), 0);
+}
+
+TEST(ShortcutsOverlay, KeepsAGapBehindLongKeys) {
+    QWidget window;
+    window.resize(800, 600);
+    const QString keys = "Up, Down, Ctrl+wheel and more of them";
+    const ShortcutsOverlay overlay({{keys, "other lanes"}}, &window);
+    EXPECT_GE(overlay.keysColumn(), QFontMetrics(headFont(overlay.font())).horizontalAdvance(keys) + 8);
 }
 
 TEST(ShortcutsOverlay, CoversTheWindowAndGoesWithAnyKey) {

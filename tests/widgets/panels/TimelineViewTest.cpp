@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QLineEdit>
 #include <QSettings>
+#include <QSplitter>
 #include <QTabBar>
 #include <QTest>
 #include <QTextBrowser>
@@ -330,6 +332,32 @@ TEST(TimelineView, FollowsASessionThatGrowsUntilAPersonZooms) {
     EXPECT_GT(shown.view.nsPerPixel(), whole) << "all of it";
 }
 
+// Of a run of minutes two captures are less than a pixel each.
+TEST(TimelineView, ShowsTheNewestPartOfWhatGrowsUntilAPersonWantsAllOfIt) {
+    ShownTimeline shown;
+    TimelineContent grown = shown.content();
+    const qint64 begin = grown.lanes.end * 1000, end = begin + millisecondsNs(20);
+    grown.lanes.end = end;
+    shown.view.setContent(grown);
+    shown.view.showNewest(begin, end);
+    const auto shows = [&](qint64 time) {
+        return shown.view.xOf(time) >= shown.view.lanesRect().left() && shown.view.xOf(time) <= shown.view.width();
+    };
+    EXPECT_TRUE(shows(begin));
+    EXPECT_TRUE(shows(end));
+    EXPECT_FALSE(shows(grown.lanes.begin));
+    EXPECT_GT(shown.view.xOf(end) - shown.view.xOf(begin), shown.view.lanesRect().width() / 2);
+    shown.view.resize(700, 300);
+    shown.view.setContent(grown);
+    EXPECT_TRUE(shows(begin) && shows(end)) << "also in another size, and read anew";
+    EXPECT_FALSE(shows(grown.lanes.begin));
+    shown.view.fit();
+    EXPECT_TRUE(shows(grown.lanes.begin) && shows(end));
+    shown.view.setView(static_cast<double>(millisecondsNs(5)), 1000);
+    shown.view.showNewest(begin, end);
+    EXPECT_EQ(shown.view.from(), static_cast<double>(millisecondsNs(5))) << "a person has zoomed";
+}
+
 TEST(TimelineLegend, NamesTheColoursThatAreInSightAndWrapsWhereItIsNarrow) {
     ShownTimeline shown;
     TimelineLegend legend;
@@ -363,7 +391,68 @@ TEST(TimelinePage, WhatIsSelectedLiesOverNoOtherPane) {
     EXPECT_FALSE(page.panes().roofline().isVisible());
     page.resize(1200, 700);
     QCoreApplication::processEvents();
-    EXPECT_FALSE(details->isVisible()) << "nothing was selected, and beside the lanes it only takes room";
+    EXPECT_TRUE(details->isVisible()) << "beside the lanes they have their place";
+    EXPECT_TRUE(details->toPlainText().contains("Nothing is selected"));
+}
+
+TEST(TimelinePage, AFirstClickMovesNoSliceAndTheWidthOfTheDetailsIsRemembered) {
+    QSettings().clear();
+    ShownTimeline shown;
+    {
+        TimelinePage page;
+        page.resize(1200, 700);
+        page.show();
+        page.setContent(shown.content());
+        auto* details = page.findChild<QTextBrowser*>();
+        ASSERT_NE(details, nullptr);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return details->isVisible() && page.view().isVisible(); }));
+        QCoreApplication::processEvents();
+        const double at = page.view().xOf(millisecondsNs(15));
+        page.setSlice(TraceSlice{}, {}, {});
+        QCoreApplication::processEvents();
+        EXPECT_EQ(page.view().xOf(millisecondsNs(15)), at);
+        auto* split = qobject_cast<QSplitter*>(details->parentWidget());
+        ASSERT_NE(split, nullptr);
+        split->setSizes({700, 500});
+        Q_EMIT split->splitterMoved(700, 1);
+        page.resize(1300, 700);
+        QCoreApplication::processEvents();
+        EXPECT_GT(details->width(), 450) << "it is a share of the width";
+    }
+    TimelinePage another;
+    another.resize(1200, 700);
+    another.show();
+    another.setContent(shown.content());
+    auto* details = another.findChild<QTextBrowser*>();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return details->isVisible() && details->width() > 450; }));
+    QSettings().clear();
+}
+
+TEST(TimelinePage, EnterLooksForOtherWordsFromTheFirstSliceOn) {
+    QSettings().clear();
+    ShownTimeline shown;
+    TimelinePage page;
+    page.resize(1200, 700);
+    page.show();
+    page.setContent(shown.content());
+    std::vector<TracePlace> asked;
+    QObject::connect(&page, &TimelinePage::findWanted, &page, [&](const QString&, const TracePlace& from, bool) { asked.push_back(from); });
+    const TracePlace first = TracePlace::before(page.view().content().lanes.begin);
+    TraceSlice late;
+    late.slice.start = millisecondsNs(20);
+    page.setSlice(late, {}, {});
+    page.search()->setText("linear");
+    QTest::keyClick(page.search(), Qt::Key_Return);
+    ASSERT_EQ(asked.size(), 1u);
+    EXPECT_TRUE(asked[0] == first) << "not behind the slice that is selected";
+    page.setFound({}, true);
+    EXPECT_EQ(page.details(), "No slice has “linear” in its name.");
+    page.setFound(late, true);
+    QTest::keyClick(page.search(), Qt::Key_Return);
+    ASSERT_EQ(asked.size(), 2u);
+    EXPECT_TRUE(asked[1] == late.place()) << "the same words: the next one";
+    page.setFound({}, true);
+    EXPECT_EQ(page.details(), "No slice with “linear” in its name begins after here.");
 }
 
 }  // namespace

@@ -28,6 +28,16 @@ TraceSlice toldSlice() {
     return slice;
 }
 
+TEST(TimelineWords, NumbersOfTheRulerHaveThinSpacesInThousands) {
+    EXPECT_EQ(rulerText(0, 0), "0");
+    EXPECT_EQ(rulerText(500, 0), "500");
+    EXPECT_EQ(rulerText(1500, 0), "1\u202F500");
+    EXPECT_EQ(rulerText(375000, 0), "375\u202F000");
+    EXPECT_EQ(rulerText(-1234567.25, 2), "-1\u202F234\u202F567.25");
+    EXPECT_EQ(rulerText(-100, 0), "-100");
+    EXPECT_EQ(rulerText(0.125, 3), "0.125");
+}
+
 TEST(TimelineWords, ASliceIsToldByItsTimesAndOnlyWhatIsKnownOfIt) {
     TraceSlice slice = toldSlice();
     QString words = wordsOf(sliceWords(slice, {}, {}, 500'000'000));
@@ -95,6 +105,8 @@ TEST(TimelineWords, KinOfASliceSayBeforeAndAfterAndHowTheirDurationsSpread) {
     EXPECT_TRUE(words.contains("All 4 of that name"));
     EXPECT_TRUE(words.contains("mean|10.0\u202Fµs|"));
     EXPECT_TRUE(words.contains("shortest, longest|5.00\u202Fµs, 20.0\u202Fµs|")) << words.toStdString();
+    kin.count = 1;
+    EXPECT_TRUE(wordsOf(sliceWords(slice, kin, {before, after}, 0)).contains("The only one of that name in this session:"));
     EXPECT_EQ(words.count(QChar(0x2588)), 1) << "one duration is the most frequent: " << words.toStdString();
     EXPECT_EQ(words.count(QChar(0x2584)), 2) << "the two others half as often";
     KinAnswer one;
@@ -206,6 +218,10 @@ TEST(TimelineLayout, ALaneIsCalledByItsNameElseByItsNumber) {
     EXPECT_EQ(laneTitle(lane, false), "GPU 1 stream 7");
     lane.thread.name = "copies";
     EXPECT_EQ(laneTitle(lane, true), "rank 0 GPU 1 copies");
+    lane.thread = {.thread = 4294967295, .name = "stream 4294967295 (sync)", .device = 1};
+    EXPECT_EQ(laneTitle(lane, false), "GPU 1 all streams (sync)");
+    lane.thread.name.clear();
+    EXPECT_EQ(laneTitle(lane, false), "GPU 1 without a stream");
 }
 
 TEST(TimelineLayout, RowsLieBelowEachOtherAndEveryPlaceBelongsToAtMostOne) {

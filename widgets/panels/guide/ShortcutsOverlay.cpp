@@ -39,6 +39,13 @@ bool ShortcutsOverlay::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
+int ShortcutsOverlay::keysColumn() const {
+    const QFontMetrics bold(headFont(font()));
+    int widest = 0;
+    for (const auto& entry : m_lines) widest = qMax(widest, bold.horizontalAdvance(entry.keys));
+    return qMax(150, widest + space(3));
+}
+
 void ShortcutsOverlay::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -46,7 +53,7 @@ void ShortcutsOverlay::paintEvent(QPaintEvent*) {
     veil.setAlphaF(0.45F);
     painter.fillRect(rect(), veil);
 
-    const int line = fontMetrics().height() + 8, keysWidth = 150;
+    const int line = fontMetrics().height() + 8, keysWidth = keysColumn();
     int textWidth = 0;
     for (const auto& entry : m_lines) textWidth = qMax(textWidth, fontMetrics().horizontalAdvance(entry.what));
     QRect card(0, 0, keysWidth + textWidth + space(14), line * (static_cast<int>(m_lines.size()) + 2) + space(6));

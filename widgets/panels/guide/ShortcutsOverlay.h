@@ -14,6 +14,7 @@ public:
     };
     ShortcutsOverlay(std::vector<Line> lines, QWidget* parent);
     void open();
+    int keysColumn() const;  // how wide it is, with the gap behind it
 
 protected:
     void paintEvent(QPaintEvent*) override;

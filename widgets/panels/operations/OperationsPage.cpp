@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -21,10 +22,15 @@ namespace stepscope {
 namespace {
 
 constexpr int kStepsAtFirst = 3;
-constexpr int kByKernel = 3;  // of the choices of what a row is
+constexpr int kFewestLetters = 24, kMostLetters = 80;  // that the column of names has room for
+constexpr int kByKernel = 3;                           // of the choices of what a row is
 
 QString sentenceText(const std::string& text) {
     return QString::fromStdString(text);
+}
+
+QString capturedStepsText(std::int64_t steps) {
+    return QString("%1 captured step%2").arg(sentenceText(format::count(steps)), steps == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -64,7 +70,11 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
     QHeaderView* heads = m_table->horizontalHeader();
     heads->setSectionResizeMode(QHeaderView::ResizeToContents);
     heads->setSectionResizeMode(OperationsTable::Name, QHeaderView::Interactive);
-    heads->resizeSection(OperationsTable::Name, fontMetrics().averageCharWidth() * 24);
+    m_nameWidth = fontMetrics().averageCharWidth() * kFewestLetters;
+    heads->resizeSection(OperationsTable::Name, m_nameWidth);
+    connect(heads, &QHeaderView::sectionResized, this, [this](int column) {
+        if (column != OperationsTable::Name) QTimer::singleShot(0, this, &OperationsPage::widenNames);  // not while the heads are at it
+    });
     m_sentence = sentenceLabel(Tone::Muted);
     m_sentence->setAccessibleName("What is shown");
 
@@ -99,6 +109,20 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
     connect(m_filter, &QLineEdit::textChanged, m_order, &OperationsOrder::setWords);
     showRows();
     showState();
+}
+
+void OperationsPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    widenNames();
+}
+
+// Names have the room that the other columns leave, until a person draws their column wider or narrower.
+void OperationsPage::widenNames() {
+    QHeaderView* heads = m_table->horizontalHeader();
+    if (heads->sectionSize(OperationsTable::Name) != m_nameWidth) return;
+    const int letter = fontMetrics().averageCharWidth(), others = heads->length() - m_nameWidth;
+    m_nameWidth = std::clamp(m_table->viewport()->width() - others, letter * kFewestLetters, letter * kMostLetters);
+    heads->resizeSection(OperationsTable::Name, m_nameWidth);
 }
 
 void OperationsPage::setView(OperationsView view) {
@@ -167,20 +191,18 @@ void OperationsPage::showState() {
         m_sentence->setText(QString("No step of session %1 was captured. %2").arg(m_view.session).arg(how));
     else {
         const SummaryTotals& totals = m_view.totals;
-        QString text =
-            totals.operations == 0
-                ? QString("It has no operations, only what ran on GPUs: “by kernel” shows that.")
-                : QString("%1 calls of operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
-                      .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
-                           sentenceText(
-                               format::milliseconds(totals.stepTime.milliseconds() / std::max<double>(1, static_cast<double>(totals.steps)))));
+        QString text = totals.operations == 0
+                           ? QString("It has no operations, only what ran on GPUs: “by kernel” shows that.")
+                           : QString("%1 calls of operations in %2, %3 a step. Times are those of all threads and all these steps together.")
+                                 .arg(sentenceText(format::count(totals.operations)), capturedStepsText(totals.steps),
+                                      sentenceText(format::milliseconds(totals.stepTime.milliseconds() /
+                                                                        std::max<double>(1, static_cast<double>(totals.steps)))));
         if (ofDevice())
-            text = totals.kernels == 0
-                       ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note
-                       : QString("%1 kernels and copies%2 took %3 on GPUs.")
-                             .arg(sentenceText(format::count(totals.kernels)),
-                                  totals.steps == 0 ? QString() : QString(" in %1 captured steps").arg(sentenceText(format::count(totals.steps))),
-                                  sentenceText(format::milliseconds(totals.deviceTime.milliseconds())));
+            text = totals.kernels == 0 ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note
+                                       : QString("%1 kernels and copies%2 took %3 on GPUs.")
+                                             .arg(sentenceText(format::count(totals.kernels)),
+                                                  totals.steps == 0 ? QString() : " in " + capturedStepsText(totals.steps),
+                                                  sentenceText(format::milliseconds(totals.deviceTime.milliseconds())));
         else if (!m_view.note.isEmpty())
             text += " " + m_view.note;
         if (!m_view.whose.isEmpty()) text += " " + m_view.whose;

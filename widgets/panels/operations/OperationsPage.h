@@ -49,9 +49,13 @@ Q_SIGNALS:
     void exportRequested();
     void showInTimeline(const QString& name);  // its slices
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void showState();
     void showRows();
+    void widenNames();
     bool ofDevice() const;  // whether the rows shown have the time on GPUs
 
     OperationsView m_view;
@@ -65,6 +69,7 @@ private:
     OperationsTable* m_rows;
     OperationsOrder* m_order;
     QTableView* m_table;
+    int m_nameWidth = 0;  // that this page gave the column of names last
 };
 
 }  // namespace stepscope

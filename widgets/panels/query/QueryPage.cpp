@@ -113,6 +113,13 @@ void QueryPage::take(int saved) {
     runOrStop();
 }
 
+// What was changed is no longer the query whose name stands there.
+void QueryPage::forgetSaved() {
+    const int at = m_saved->currentIndex();
+    if (at < 1 || at > static_cast<int>(m_queries.size())) return;
+    if (m_sql->toPlainText() != QString::fromStdString(m_queries[static_cast<std::size_t>(at) - 1].sql)) m_saved->setCurrentIndex(0);
+}
+
 void QueryPage::insert(const QString& name) {
     m_sql->insertPlainText(name);
     m_sql->setFocus(Qt::OtherFocusReason);

@@ -87,6 +87,7 @@ private:
     void buildTable();
     void runOrStop();
     void take(int saved);
+    void forgetSaved();
     void insert(const QString& name);
     void mark(const std::optional<QueryPlace>& place);
     void showResult();

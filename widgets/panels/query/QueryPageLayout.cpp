@@ -115,6 +115,7 @@ QWidget* QueryPage::buildQuestion() {
     layout->addWidget(m_sentence);
     connect(m_run, &QPushButton::clicked, this, &QueryPage::runOrStop);
     connect(m_saved, &QComboBox::activated, this, &QueryPage::take);
+    connect(m_sql, &QPlainTextEdit::textChanged, this, &QueryPage::forgetSaved);
     connect(m_sessions, &QComboBox::activated, this, [this] {
         m_chosen = true;
         showState();

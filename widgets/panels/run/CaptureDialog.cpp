@@ -29,7 +29,7 @@ QStringList rowOf(const CapturedOperation& row, double steps, double all) {
             words(row.kind),
             words(row.phase),
             words(row.role),
-            words(format::significant(static_cast<double>(row.launches) / steps)),
+            words(format::significant(static_cast<double>(row.runs) / steps)),
             words(format::milliseconds(row.self.milliseconds() / steps)),
             std::isfinite(share) ? QString("%1 %").arg(share, 0, 'f', 1) : QString("–")};
 }
@@ -94,12 +94,18 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     m_end->setToolTip("No more of the steps that were asked for are captured. What is captured so far is kept, and the run goes on.");
 
     m_table = new QTableWidget;
-    const QStringList heads{"operation", "kind", "phase", "role", "operations a step", "time a step", "share"};
+    const QStringList heads{"operation", "kind", "phase", "role", "calls a step", "time a step", "share"};
     m_table->setColumnCount(static_cast<int>(heads.size()));
     m_table->setHorizontalHeaderLabels(heads);
+    m_table->horizontalHeaderItem(4)->setToolTip(
+        "How often it was called. Calls that hand on work, and no others, are the operations a step of charts.");
+    m_table->horizontalHeaderItem(5)->setToolTip("Its own time without what it called");
     m_table->setAccessibleName("Operations of the captured steps, most time of their own first");
     styleRows(*m_table);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    // Names as long as they are would push what they took out of sight.
+    m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_table->setTextElideMode(Qt::ElideMiddle);
 
     auto* head = new QHBoxLayout;
     head->addWidget(new QLabel("Capture what runs in the next"));
@@ -255,6 +261,7 @@ void CaptureDialog::setResult(const CaptureDone& capture) {
         const QStringList cells = rowOf(rows[i], static_cast<double>(std::max<std::int64_t>(1, capture.steps)), all);
         for (int column = 0; column < cells.size(); ++column) {
             auto* item = new QTableWidgetItem(cells[column]);
+            if (column == 0) item->setToolTip(plainTip(cells[column]));
             if (column > 3) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
             m_table->setItem(static_cast<int>(i), column, item);
         }

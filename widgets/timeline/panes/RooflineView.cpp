@@ -328,7 +328,7 @@ void RooflineView::drawDots(QPainter& painter) {
                     painter.drawLine(at, {std::clamp(at.x(), where.left(), where.right()), std::clamp(at.y(), where.top(), where.bottom())});
                     painter.setPen(palette().color(QPalette::WindowText));
                 }
-                painter.drawText(where, Qt::AlignLeft | Qt::AlignVCenter, name);
+                painter.drawText(where, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, name);  // at half pixels an underscore lies on the edge
                 taken.push_back(where);
                 m_named.insert(static_cast<int>(i));
                 placed = true;

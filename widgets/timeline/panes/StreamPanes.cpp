@@ -208,7 +208,7 @@ void OverviewPane::resizeEvent(QResizeEvent* event) {
 
 void OverviewPane::setView(const PanesView& view) {
     const auto& panes = view.panes;
-    std::vector<PaneColumn> columns{{"Class", "Each instant is in one class only", {}, true, 24},
+    std::vector<PaneColumn> columns{{"Class", "Each instant is in one class only", {}, true, 30},
                                     {"", "Share of the step", {}, false, 30},
                                     {"Share", "Of what is divided: of a team on a CPU, threads × steps", "%"},
                                     {"Time", "In the range; of a team the mean of its threads", "ms"},

@@ -1,6 +1,7 @@
 // What a FakeWorkbench says of a run.
 #include "FakeRun.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "FakeWorkbench.h"
@@ -15,6 +16,8 @@ namespace stepscope {
 namespace {
 
 // Of each step 40 operations of two layers.
+constexpr std::int64_t kFakeStepNs = 4'000'000;
+
 SliceBlock fakeSlices(std::int64_t at, std::int64_t first, std::int64_t steps) {
     SliceBlock block{.thread = {.process = 1, .thread = 2, .number = 1, .name = "trainer"}};
     block.strings = {"",
@@ -31,7 +34,7 @@ SliceBlock fakeSlices(std::int64_t at, std::int64_t first, std::int64_t steps) {
     block.arguments.push_back({.text = "Float[48,64]", .bytes = 1'400'000});
     block.arguments.push_back({.text = "Float[4,2,12,8]", .flops = 4'000'000, .bytes = 1'600'000});
     for (std::int64_t step = first; step < first + steps; ++step) {
-        block.slices.push_back({.start = at, .duration = 4'000'000, .kind = SliceKind::Step, .step = step});
+        block.slices.push_back({.start = at, .duration = kFakeStepNs, .kind = SliceKind::Step, .step = step});
         for (std::uint32_t i = 0; i < 40; ++i)
             block.slices.push_back({.start = at + 90'000 * i,
                                     .duration = 80'000 - 1'000 * static_cast<std::int64_t>(i),
@@ -42,7 +45,7 @@ SliceBlock fakeSlices(std::int64_t at, std::int64_t first, std::int64_t steps) {
                                     .depth = 1,
                                     .layer = static_cast<std::int32_t>(i % 2),
                                     .step = step});
-        at += 4'000'000;
+        at += kFakeStepNs;
     }
     return block;
 }
@@ -162,7 +165,9 @@ void FakeRun::step() {
 }
 
 void FakeRun::capture(std::int64_t firstStep, std::int64_t steps) {
-    const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(m_clock.now().ns, firstStep, steps)));
+    const TimeNs took{steps * kFakeStepNs};
+    const std::int64_t begin = std::max<std::int64_t>(0, m_clock.now().ns - took.ns);
+    const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(begin, firstStep, steps)));
     if (m_recorder) m_recorder->publishChunk(slices);
     if (m_recorder)
         m_recorder->publishChunk(
@@ -170,7 +175,7 @@ void FakeRun::capture(std::int64_t firstStep, std::int64_t steps) {
                       "recorded all the same.",
                       m_clock.now(), kCounterNotes));
     m_sink.publishChunk(slices);
-    publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = firstStep, .steps = steps, .operations = 41});
+    publish(CaptureDone{.step = m_step, .at = m_clock.now(), .duration = took, .firstStep = firstStep, .steps = steps, .operations = 41});
 }
 
 // Two steps a block, eight pairs; "bf16" is faster, whatever else there is is not.
