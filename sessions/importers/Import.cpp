@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <variant>
 
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
@@ -34,6 +36,7 @@ using importing::ImportStore;
 using importing::TraceBuilder;
 
 constexpr std::int64_t kLastNs = 4'000'000'000'000'000'000;  // where a session ends at the latest, 126 years: what its reader lets pass
+constexpr std::size_t kEventsHandedOn = 4096;
 
 enum class FileKind { Sessions, Chrome, Perfetto, NsightSqlite, EventFile, LlmcLog, Csv, Unknown };
 
@@ -66,6 +69,19 @@ bool isOfDatabase(const std::string& database, const std::string& path) {
     return false;
 }
 
+// What may well be a trace or a log, in a form that is not read here; empty: nothing that is known.
+std::string otherForm(std::string_view head) {
+    if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) return "is UTF-16; save it as UTF-8 and import that.";
+    for (const auto& [begin, program] : {std::pair<std::string_view, std::string_view>{"\x28\xb5\x2f\xfd", "zstd"},
+                                         {"\xfd"
+                                          "7zXZ",
+                                          "xz"},
+                                         {"BZh", "bzip2"},
+                                         {"PK\x03\x04", "zip"}})
+        if (head.starts_with(begin)) return fmt::format("is packed with {}; unpack it and import what was in it (.gz is read as it is).", program);
+    return {};
+}
+
 Result<FileKind> kindOf(const std::string& path, const std::string& database) {
     std::error_code problem;
     const auto status = fs::status(path, problem);
@@ -90,6 +106,7 @@ Result<FileKind> kindOf(const std::string& path, const std::string& database) {
     if (importing::looksLikeEventFile(head)) return FileKind::EventFile;
     if (importing::looksLikeLlmcLog(head)) return FileKind::LlmcLog;
     if (importing::looksLikeCsv(path, head)) return FileKind::Csv;
+    if (const std::string how = otherForm(head); !how.empty()) return refused(path, fmt::format("\"{}\" {}", path, how));
     return FileKind::Unknown;
 }
 
@@ -106,14 +123,6 @@ std::string stem(const std::string& path) {
 std::int64_t firstNs(const TraceBuilder& trace, const importing::ScalarSteps& scalars) {
     if (trace.empty() || (scalars.empty() && !scalars.begin())) return trace.empty() ? scalars.firstNs() : trace.originNs();
     return std::min(trace.originNs(), scalars.firstNs());
-}
-
-// Steps of a trace as a list of sessions shows them: how many and how long, and nothing of what was learned.
-std::vector<Event> stepsOf(const TraceBuilder& trace, std::int64_t origin) {
-    std::vector<Event> events;
-    for (const auto& step : trace.capturedSteps())
-        events.emplace_back(StepDone{.step = step.number, .at = {step.end - origin}, .duration = {step.end - step.start}});
-    return events;
 }
 
 double secondsSince(std::chrono::steady_clock::time_point begun) {
@@ -251,13 +260,12 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     info.machine.reset();
     for (const auto& file : request.files) info.notes += fmt::format("Imported from {}\n", fs::path(file).filename().string());
     const std::int64_t origin = firstNs(trace, scalars);
-    std::vector<Event> events = scalars.events(origin);
     constexpr std::int64_t kEarliest = 946'684'800'000'000'000, kLatest = 4'102'444'800'000'000'000;  // of this century
     if (origin > kEarliest && origin < kLatest) info.startedUnixMs = origin / 1'000'000;
     auto store = ImportStore::open(request.database, info);
     if (!store) return store.error();
     const std::int64_t records = std::max<std::int64_t>(1, trace.recorded());
-    std::int64_t handed = 0, last = 0;
+    std::int64_t handed = 0;
     const auto share = [&] { return 0.7 + 0.3 * std::min(1.0, static_cast<double>(handed) * 16384 / static_cast<double>(records)); };
     bool stopped = false;
     const auto goOn = [&] {
@@ -273,15 +281,6 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
         goOn, origin);
     if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
     if (!ordered) return ordered.error();
-    const auto scalarSteps = std::ranges::count_if(events, [](const Event& event) { return std::holds_alternative<StepDone>(event); });
-    if (scalarSteps == 0)
-        for (auto& step : stepsOf(trace, origin)) events.push_back(std::move(step));
-    // A session that its own reader refuses would be worth nothing.
-    const auto unreadable = static_cast<std::int64_t>(std::erase_if(events, [](const Event& event) { return !isReadable(event); }));
-    if (unreadable > 0) trace.skip("steps whose time or number is beyond what is kept", unreadable);
-    last = trace.lastEndNs();
-    for (const auto& event : events) last = std::max(last, timeOf(event).ns);
-    last = std::clamp<std::int64_t>(last, 0, kLastNs);
     for (std::size_t i = 0; i < trace.files().size(); ++i) {
         const auto& file = trace.files()[i];
         if (file.facts.empty()) continue;
@@ -295,13 +294,36 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
                 [chunk = Chunk{"trace-facts/1", static_cast<std::int64_t>(i), {0}, {0}, 1, {data, data + facts.size()}}] { return chunk; }))
             break;
     }
+    std::vector<Event> events;  // handed on part by part: those of a long log are gigabytes
+    std::int64_t last = trace.lastEndNs(), scalarSteps = 0, unreadable = 0;
+    const auto give = [&](Event&& event) {
+        // A session that its own reader refuses would be worth nothing.
+        if (!isReadable(event)) {
+            ++unreadable;
+            return true;
+        }
+        last = std::max(last, timeOf(event).ns);
+        events.push_back(std::move(event));
+        return events.size() < kEventsHandedOn || (goOn() && (*store)->add(std::exchange(events, {})));  // finish() says what is wrong
+    };
+    scalars.forEachEvent(origin, [&](Event&& event) {
+        scalarSteps += std::holds_alternative<StepDone>(event) ? 1 : 0;
+        return give(std::move(event));
+    });
+    // Steps of a trace as a list of sessions shows them: how many and how long, and nothing of what was learned.
+    if (scalarSteps == 0)
+        for (const auto& step : trace.capturedSteps())
+            if (!give(StepDone{.step = step.number, .at = {step.end - origin}, .duration = {step.end - step.start}})) break;
+    if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
+    if (unreadable > 0) trace.skip("steps whose time or number is beyond what is kept", unreadable);
+    last = std::clamp<std::int64_t>(last, 0, kLastNs);
     events.emplace_back(StateChanged{.at = {last}, .step = 0, .state = RunState::Finished, .why = {}});
-    (void)(*store)->add(std::move(events));  // finish() says what is wrong
+    (void)(*store)->add(std::move(events));
     if (auto stored = (*store)->finish(); !stored) return stored.error();
 
     const auto& counts = trace.counts();
     summary.session = (*store)->session();
-    summary.steps = counts.steps + static_cast<std::int64_t>(scalarSteps);
+    summary.steps = counts.steps + scalarSteps;
     summary.operations = counts.operations;
     summary.kernels = counts.kernels;
     summary.copies = counts.copies;

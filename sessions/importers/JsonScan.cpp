@@ -247,8 +247,9 @@ std::optional<std::int64_t> thousandfold(std::string_view number) {
         rounds = digits % 10 >= 5;
         digits /= 10;
     }
+    // Before it is rounded: the largest of all would become 0.
+    if (digits > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - (rounds ? 1 : 0)) return std::nullopt;
     if (rounds) ++digits;
-    if (digits > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
     const auto value = static_cast<std::int64_t>(digits);
     return negative ? -value : value;
 }

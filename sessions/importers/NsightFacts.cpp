@@ -7,6 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "sessions/importers/NsightFile.h"
 #include "sessions/importers/PerfettoArguments.h"
@@ -49,6 +52,37 @@ void byCudaNumbers(SQLite::Database& database, nlohmann::json& gpus, const std::
         if (!unclear.contains(cuda)) gpus.push_back(one);
 }
 
+// Those that are stored: a generated column of a stranger's file may take as long and as much memory as it likes.
+std::vector<std::string> storedColumns(SQLite::Database& database, const std::string& table) {
+    constexpr std::size_t kMostColumns = 100;
+    std::vector<std::string> all;
+    SQLite::Statement columns(database, "SELECT name FROM pragma_table_info(?)");
+    columns.bind(1, table);
+    while (all.size() < kMostColumns && columns.executeStep()) {
+        std::string name = columns.getColumn(0).getString();
+        if (name.find('"') == std::string::npos) all.push_back(std::move(name));
+    }
+    return all;
+}
+
+void readGpus(SQLite::Database& database, nlohmann::json& facts, const std::function<void()>& tick) {
+    constexpr int kMostGpus = 64;
+    const std::vector<std::string> columns = storedColumns(database, "TARGET_INFO_GPU");
+    if (columns.empty()) return;
+    NsightRows rows(database, "TARGET_INFO_GPU", columns, columns.front());
+    for (int taken = 0; taken < kMostGpus && rows.next(); ++taken) {
+        tick();
+        nlohmann::json gpu = nlohmann::json::object();
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const int column = static_cast<int>(i);
+            if (rows.isWhole(column)) gpu[columns[i]] = rows.whole(column);
+            if (rows.isText(column)) gpu[columns[i]] = rows.text(column).substr(0, 200);
+        }
+        facts["gpus"].push_back(gpu);
+    }
+    if (facts.contains("gpus")) byCudaNumbers(database, facts["gpus"], tick);
+}
+
 }  // namespace
 
 void readNsightFacts(SQLite::Database& database, TraceBuilder& trace, const std::function<void()>& tick) {
@@ -64,19 +98,7 @@ void readNsightFacts(SQLite::Database& database, TraceBuilder& trace, const std:
             ++taken;
         }
     }
-    if (database.tableExists("TARGET_INFO_GPU")) {
-        SQLite::Statement select(database, "SELECT * FROM TARGET_INFO_GPU LIMIT 64");
-        while (select.executeStep()) {
-            nlohmann::json gpu = nlohmann::json::object();
-            for (int i = 0; i < select.getColumnCount(); ++i) {
-                const auto value = select.getColumn(i);
-                if (value.isInteger()) gpu[select.getColumnName(i)] = value.getInt64();
-                if (value.isText()) gpu[select.getColumnName(i)] = value.getString().substr(0, 200);
-            }
-            facts["gpus"].push_back(gpu);
-        }
-        if (facts.contains("gpus")) byCudaNumbers(database, facts["gpus"], tick);
-    }
+    readGpus(database, facts, tick);
     NsightRows begin(database, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, "utcEpochNs");
     if (begin.next()) {
         const std::int64_t base = begin.whole(0);

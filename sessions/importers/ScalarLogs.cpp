@@ -237,6 +237,14 @@ bool ScalarSteps::knowsSomeTimes() const {
 
 std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
     std::vector<Event> all;
+    forEachEvent(origin, [&](Event&& event) {
+        all.push_back(std::move(event));
+        return true;
+    });
+    return all;
+}
+
+void ScalarSteps::forEachEvent(std::int64_t origin, const std::function<bool(Event&&)>& take) const {
     std::int64_t before = 0, beforeAt = 0;
     bool timed = false;  // of the step before its time is told
     for (const auto& [number, step] : m_steps) {
@@ -252,16 +260,16 @@ std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
                           .gradientNorm = step.gradientNorm};
             const double tokens = std::isfinite(step.tokens) ? step.tokens : step.tokensPerSecond * done.duration.seconds();
             if (std::isfinite(tokens) && tokens < kMostTokensOfAStep) done.tokens = std::llround(tokens);
-            all.emplace_back(done);
+            if (!take(done)) return;
             before = number;
             beforeAt = step.at;
             timed = step.told;
         }
-        if (std::isfinite(step.validation))
-            all.emplace_back(ValidationDone{
-                .step = number, .at = {step.validatedAt >= 0 ? step.validatedAt - origin : at.ns}, .duration = {0}, .loss = step.validation});
+        if (!std::isfinite(step.validation)) continue;
+        if (!take(ValidationDone{
+                .step = number, .at = {step.validatedAt >= 0 ? step.validatedAt - origin : at.ns}, .duration = {0}, .loss = step.validation}))
+            return;
     }
-    return all;
 }
 
 bool looksLikeEventFile(std::string_view head) {

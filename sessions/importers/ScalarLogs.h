@@ -48,6 +48,8 @@ public:
     // In order, times from `origin` on. A step of which no log says how long it took, took the time since the one before, divided by the steps
     // between; where a log has no times either, 0: nobody knows.
     std::vector<Event> events(std::int64_t origin) const;
+    // The same one by one, until `take` says no: all of a long log at once are gigabytes.
+    void forEachEvent(std::int64_t origin, const std::function<bool(Event&&)>& take) const;
 
 private:
     const std::size_t m_most;

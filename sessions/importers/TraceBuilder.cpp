@@ -204,6 +204,7 @@ void TraceBuilder::joinFlow(const Record& end) {
     if (end.start != m_flowKey) {
         m_flowKey = end.start;
         m_flowBegins.clear();
+        m_flowNext = 0;
         m_flowBegun = 0;
     }
     if (end.duration != 0) {
@@ -214,9 +215,8 @@ void TraceBuilder::joinFlow(const Record& end) {
     if (m_flowBegun == 0) return;
     --m_flowBegun;
     ++m_counts.flows;
-    if (m_flowBegins.empty()) return;
-    const Record begin = m_flowBegins.front();
-    m_flowBegins.erase(m_flowBegins.begin());
+    if (m_flowNext == m_flowBegins.size()) return;
+    const Record begin = m_flowBegins[m_flowNext++];
     if (end.name != kForward || m_arrows.size() == kMostArrows) return;
     m_arrows.push_back({static_cast<std::uint32_t>(end.external), end.correlation, begin.correlation});
     const auto [first, last] = std::equal_range(m_witnesses.begin(), m_witnesses.end(), Witness{m_arrows.back().lane, end.correlation, 0});
@@ -410,6 +410,7 @@ Status TraceBuilder::finish(const std::function<bool(Encode)>& take, const std::
             before = record.lane;
             if (m_lanes[record.lane].use == LaneUse::Flows) {
                 m_flowBegins.clear();
+                m_flowNext = 0;
                 m_flowBegun = 0;
                 joined = false;
             } else {

@@ -155,8 +155,9 @@ private:
     std::vector<Witness> m_witnesses;
     std::map<std::pair<std::size_t, std::int64_t>, int> m_witnessed;
     std::vector<Arrow> m_arrows;
-    std::int64_t m_flowKey = 0;  // of the ends that are being joined, with the begins that have no end yet
-    std::vector<Record> m_flowBegins;
+    std::int64_t m_flowKey = 0;        // of the ends that are being joined, with the begins that have no end yet
+    std::vector<Record> m_flowBegins;  // of one id, all before its first end
+    std::size_t m_flowNext = 0;        // of them, the one that the next end belongs to
     std::int64_t m_flowBegun = 0;
     // Calls whose correlations follow each other, all of one step: a trace has few, as correlations are counted upwards.
     struct Launches {

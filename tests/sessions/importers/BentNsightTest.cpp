@@ -1,11 +1,15 @@
 // Databases of Nsight Systems that somebody bent: what cannot be read is left out and counted, the rest is kept.
 #include <SQLiteCpp/Database.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "core/trace/SliceCodec.h"
 #include "sessions/Slices.h"
+#include "sessions/exporters/KinetoTrace.h"
 #include "sessions/importers/Import.h"
 #include "tests/sessions/TestSupport.h"
 
@@ -52,6 +56,20 @@ TEST_F(BentNsight, NamesThatAreMissingOrNoTextAreTold) {
                                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (200, 210, 16777218, 8, 2), (300, 310, 16777218, 9, 3)"});
     EXPECT_EQ(count(done, "names that the file's table of names does not have as text"), 2);
     EXPECT_EQ(names(done.session), (std::multiset<std::string>{"", "", "cudaMalloc"}));
+}
+
+// Of a few bytes of a file it would make gigabytes, and nobody could stop it.
+TEST_F(BentNsight, GeneratedColumnsOfAGpuAreNotWorkedOut) {
+    std::string columns = "id, name, smCount AS (108)", values = "(0, 'One GPU')";
+    for (int i = 0; i < 90; ++i) columns += fmt::format(", dear{} AS (hex(zeroblob(30000000)))", i);
+    for (int i = 1; i < 64; ++i) values += fmt::format(", ({}, 'One GPU')", i);
+    const auto done = imported({"CREATE TABLE TARGET_INFO_GPU (" + columns + ")", "INSERT INTO TARGET_INFO_GPU (id, name) VALUES " + values});
+    std::ostringstream out;
+    ASSERT_TRUE(exportKinetoTrace(path, done.session, out, "again"));
+    const auto devices = nlohmann::json::parse(out.str())["deviceProperties"];
+    ASSERT_EQ(devices.size(), 64U);
+    EXPECT_EQ(devices[0]["name"], "One GPU");
+    EXPECT_FALSE(devices[0].contains("numSms"));
 }
 
 TEST_F(BentNsight, NamesThatAreCutAreTold) {

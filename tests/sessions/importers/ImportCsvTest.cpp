@@ -284,6 +284,34 @@ TEST_F(ImportCsv, WideTablesAndLongFieldsHaveLimits) {
     EXPECT_THAT(refusal(many(17'000'000)), HasSubstr("more than 16 MiB"));
 }
 
+// They are handed on in parts of some thousands.
+TEST_F(ImportCsv, EveryStepAndValidationOfALongLogIsStoredOnceAndInOrder) {
+    constexpr int kSteps = 9'000;
+    std::string rows = "step,time,loss,val_loss\n";
+    for (int i = 1; i <= kSteps; ++i) rows += fmt::format("{0},{0},{1},{2}\n", i, i % 7 + 1, i % 5 + 1);
+    const auto done = run("x.csv", rows);
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(done->steps, kSteps);
+    const auto steps = storedOf<StepDone>(done->session);
+    const auto validations = storedOf<ValidationDone>(done->session);
+    ASSERT_EQ(steps.size(), static_cast<std::size_t>(kSteps));
+    ASSERT_EQ(validations.size(), static_cast<std::size_t>(kSteps));
+    for (int i = 1; i <= kSteps; ++i) {
+        const auto at = static_cast<std::size_t>(i - 1);
+        ASSERT_EQ(std::pair(steps[at].step, steps[at].loss), std::pair(std::int64_t{i}, i % 7 + 1.0));
+        ASSERT_EQ(std::pair(validations[at].step, validations[at].loss), std::pair(std::int64_t{i}, i % 5 + 1.0));
+    }
+}
+
+TEST(ScalarStepsOf, AnyLogAreGivenOneByOneUntilNoMoreIsWanted) {
+    importing::ScalarSteps steps;
+    for (int i = 0; i < 10; ++i) steps.at(i, i).loss = i;
+    int given = 0;
+    steps.forEachEvent(0, [&](Event&&) { return ++given < 4; });
+    EXPECT_EQ(given, 4);
+    EXPECT_EQ(steps.events(0).size(), 10U);
+}
+
 TEST_F(ImportCsv, AStepThatIsToldAgainCountsAsItWasToldLast) {
     const auto done = run("x.csv", "step,loss\n1,3\n2,2.5\n2,2\n");
     ASSERT_TRUE(done) << done.error().sentence;

@@ -188,6 +188,19 @@ TEST_F(ImportLogs, ALogWhoseStepsComeBeforeItsSamplesIsReadAgain) {
     }));
 }
 
+TEST_F(ImportLogs, WhatIsPackedOrWrittenInAFormThatIsNotReadSaysSo) {
+    const auto refusal = [&](const std::string& content) {
+        const auto done = run("x.json.packed", content);
+        return done ? std::string() : done.error().sentence;
+    };
+    EXPECT_THAT(refusal(std::string("\x28\xb5\x2f\xfd\x04", 5)), testing::HasSubstr("packed with zstd; unpack it"));
+    EXPECT_THAT(refusal(std::string("\xfd\x37zXZ\0", 6)), testing::HasSubstr("packed with xz; unpack it"));
+    EXPECT_THAT(refusal("BZh91AY"), testing::HasSubstr("packed with bzip2; unpack it"));
+    EXPECT_THAT(refusal("PK\x03\x04"), testing::HasSubstr("packed with zip; unpack it"));
+    EXPECT_THAT(refusal(std::string("\xff\xfe{\0", 4)), testing::HasSubstr("UTF-16; save it as UTF-8"));
+    EXPECT_THAT(refusal("a poem"), testing::HasSubstr("no trace or log that Stepscope knows"));
+}
+
 TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
     const auto done = run("main.log",
                           "s:0 tel:11.0000\ns:0 eval:0.2500\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\nnonsense\n"

@@ -131,7 +131,8 @@ TEST(JsonScan, MicrosecondsBecomeNanosecondsExactly) {
                                                                   {"0e300", 0},
                                                                   {"12345e-300", 0}};
     for (const auto& [text, ns] : exact) EXPECT_EQ(thousandfold(text), ns) << text;
-    for (const char* none : {"", "-", ".", "1.2.3", "a", "1e", "1e+", "1x", "9223372036854775.808", "99999999999999999999", "1e30", "1e999", "--1"})
+    for (const char* none : {"", "-", ".", "1.2.3", "a", "1e", "1e+", "1x", "9223372036854775.808", "9223372036854775.8075", "18446744073709551.6159",
+                             "99999999999999999999", "1e30", "1e999", "--1"})
         EXPECT_EQ(thousandfold(none), std::nullopt) << none;
 }
 
