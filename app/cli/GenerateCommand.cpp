@@ -15,6 +15,7 @@
 #include "app/cli/output/Output.h"
 #include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
+#include "core/data/TextCheck.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
@@ -44,8 +45,11 @@ Result<std::vector<std::string>> linesOf(const std::string& path) {
     if (std::filesystem::file_size(path, problem) > kMostPromptBytes)
         return makeError(ErrorCode::BadInput, fmt::format("The file of prompts {} is larger than 4 MB; a prompt is a line of it.", path));
     std::vector<std::string> lines;
+    bool first = true;
     for (std::string line; std::getline(file, line);) {
         if (line.ends_with('\r')) line.pop_back();
+        if (first && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+        first = false;
         if (!line.empty()) lines.push_back(line);
     }
     if (file.bad()) return makeError(ErrorCode::Io, fmt::format("The file of prompts {} cannot be read.", path));

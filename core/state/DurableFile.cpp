@@ -26,6 +26,12 @@ int syncFolder(const std::string& path) {
     return problem;
 }
 
+// A bare name lies in the working directory.
+int syncFolderOf(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return syncFolder(folder.empty() ? "." : folder);
+}
+
 }  // namespace
 
 DurableFile::DurableFile(std::string path) : m_path(std::move(path)) {
@@ -60,7 +66,7 @@ Status DurableFile::close() {
 Status renameFolder(const std::string& from, const std::string& to) {
     if (const int problem = syncFolder(from); problem != 0) return cannotWrite(from, problem);
     if (std::rename(from.c_str(), to.c_str()) != 0) return cannotWrite(to, errno);
-    if (const int problem = syncFolder(std::filesystem::path(to).parent_path().string()); problem != 0) return cannotWrite(to, problem);
+    if (const int problem = syncFolderOf(to); problem != 0) return cannotWrite(to, problem);
     return {};
 }
 
@@ -77,7 +83,7 @@ Status exchangeFolders(const std::string& from, const std::string& to) {
         }
         if (std::rename(aside.c_str(), from.c_str()) != 0) return cannotWrite(aside, errno);
     }
-    if (const int problem = syncFolder(std::filesystem::path(to).parent_path().string()); problem != 0) return cannotWrite(to, problem);
+    if (const int problem = syncFolderOf(to); problem != 0) return cannotWrite(to, problem);
     return {};
 }
 

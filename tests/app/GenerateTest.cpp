@@ -50,7 +50,7 @@ TEST_F(Generate, WritesBehindSeveralPromptsAtATimeWhateverTheyComeFrom) {
     EXPECT_GT(told["weight_bytes"].get<std::int64_t>(), 0);
     EXPECT_GT(told["cache_bytes"].get<std::int64_t>(), 0);
     EXPECT_TRUE(told["recomputed"].is_null());
-    const auto fromFile = cli(words(id, {"--prompts", write("prompts.txt", "In the \n\nA\r\n"), "--temperature", "0", "--json"}));
+    const auto fromFile = cli(words(id, {"--prompts", write("prompts.txt", "\xEF\xBB\xBFIn the \n\nA\r\n"), "--temperature", "0", "--json"}));
     ASSERT_EQ(fromFile.exitCode, 0) << fromFile.err;
     EXPECT_EQ(Json::parse(fromFile.out)["texts"], told["texts"]);
     const auto shown = cli(words(id, {"--prompt", "In the ", "--prompt", "A", "--temperature", "0"}));

@@ -144,7 +144,7 @@ void removeLeftovers(const std::string& folder) {
 }
 
 void syncFolder(const std::string& folder) {
-    const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int opened = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // of a bare name
     if (opened < 0) return;
     ::fsync(opened);
     ::close(opened);

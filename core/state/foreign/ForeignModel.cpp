@@ -119,7 +119,9 @@ Result<ForeignModel> openFolder(const std::string& folder) {
     model.place = folder;
     model.model = modelOf(*sizes);
     if (has(kWeightsFileOfFolder)) {
-        auto file = SafeTensorsFile::open(folder + "/" + kWeightsFileOfFolder);
+        const std::string weights = folder + "/" + kWeightsFileOfFolder;
+        if (isPickle(weights)) return makeError(ErrorCode::Unsupported, fmt::format("{} is a pickle of PyTorch: {}.", weights, kNoPickle));
+        auto file = SafeTensorsFile::open(weights);
         if (!file) return file.error();
         model.tensors = std::make_unique<SafeTensorsFile>(std::move(*file));
     } else if (has(kShardIndexFile)) {

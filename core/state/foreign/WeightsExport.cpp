@@ -166,6 +166,14 @@ Status mayTakeThePlaceOf(const std::string& folder, bool force) {
     return {};
 }
 
+// Whether the weights that are read lie in that folder: an export in their place would leave only what it wrote, bf16 perhaps.
+bool holdsTheSource(const std::string& folder, const std::string& source) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::path from = fs::absolute(source, ignored);
+    return fs::equivalent(folder, from, ignored) || (!fs::is_directory(from, ignored) && fs::equivalent(folder, from.parent_path(), ignored));
+}
+
 }  // namespace
 
 std::string whyNotExported(const GptConfig& model, WeightsFormat format) {
@@ -196,6 +204,8 @@ Result<ExportedWeights> exportWeights(const WeightsExport& wanted, const std::st
     std::error_code ignored;
     const std::string place = fs::absolute(given.has_filename() ? given : given.parent_path(), ignored).string();
     if (auto may = mayTakeThePlaceOf(place, wanted.force); !may) return may.error();
+    if (holdsTheSource(place, wanted.place))
+        return makeError(ErrorCode::BadInput, fmt::format("{} holds the weights that are to be written; choose another folder.", place));
     if (auto holds = holdsModel(*wanted.tensors, wanted.model, wanted.place); !holds) return holds.error();
     auto unfinished = UnfinishedFolder::make(place);
     if (!unfinished) return unfinished.error();

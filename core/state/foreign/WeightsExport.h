@@ -16,7 +16,7 @@ enum class WeightsFormat { HuggingFace, Llmc };
 
 struct WeightsExport {
     TensorSource* tensors = nullptr;  // of `model`
-    std::string place;                // of them, for sentences
+    std::string place;                // of them: for sentences, and never replaced
     GptConfig model;
     const Tokenizer* tokenizer = nullptr;  // null: ready tokens
     double dropout = 0;                    // that the run trained with; for the description alone

@@ -82,6 +82,17 @@ TEST_F(Checkpoint, HoldsTheConfigurationAndTheShape) {
     EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << "no unfinished folder stays behind";
 }
 
+TEST_F(Checkpoint, IsWrittenUnderABareNameInTheWorkingDirectory) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    const fs::path before = fs::current_path();
+    fs::current_path(folder);
+    const Status saved = saveCheckpoint("half", state, config, "", 1.5);
+    fs::current_path(before);
+    EXPECT_TRUE(saved.ok()) << saved.error().sentence;
+    EXPECT_TRUE(readCheckpointMeta(path("half")).ok());
+}
+
 TEST_F(Checkpoint, IsRefusedWithASentenceWhenAnythingInItIsDamaged) {
     const RunConfig config = testing::tinyConfig(registry, 40);
     const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);

@@ -224,8 +224,11 @@ TEST_F(ForeignWeights, ThatIsAPickleIsNeverLoaded) {
         write("pytorch_model.bin", pickle);
         EXPECT_THAT(refusal(ErrorCode::Unsupported), AllOf(HasSubstr("pytorch_model.bin"), HasSubstr("save_pretrained")));
         EXPECT_THAT(refusalOf(file("pytorch_model.bin"), ErrorCode::Unsupported), HasSubstr("never loaded"));
+        fs::remove(file("pytorch_model.bin"));
+        write("model.safetensors", pickle);  // whatever it calls itself
+        EXPECT_THAT(refusal(ErrorCode::Unsupported), AllOf(HasSubstr("model.safetensors"), HasSubstr("never loaded")));
+        fs::remove(file("model.safetensors"));
     }
-    fs::remove(file("pytorch_model.bin"));
     write("tf_model.h5", "x");
     EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("tf_model.h5"));
 }

@@ -36,7 +36,7 @@ protected:
     Result<ExportedWeights> writeFrom(SafeTensorsFile& from, const GptConfig& model, WeightsExport wanted, const std::string& to = "out",
                                       bool stopped = false) const {
         wanted.tensors = &from;
-        wanted.place = "source";
+        if (wanted.place.empty()) wanted.place = "source";
         wanted.model = model;
         const std::atomic<bool> cancelled{stopped};
         return exportWeights(wanted, path(to), cancelled);
@@ -182,6 +182,9 @@ TEST_F(ExportForOthers, TakesThePlaceOfAnExportAloneAndOnlyWhereThatIsAskedFor) 
         EXPECT_FALSE(writeFrom(from, kForeignModel, {.force = true}).ok());
     }
     EXPECT_TRUE(at::equal(weightsIn(path("out")), TrainState::initialise(kForeignModel, 9).weights)) << "the old one stays whole";
+    for (const char* own : {"out", "out/model.safetensors"})
+        EXPECT_THAT(write(kForeignModel, {.place = path(own), .bf16 = true, .force = true}).error().sentence, HasSubstr("to be written"));
+    EXPECT_TRUE(at::equal(weightsIn(path("out")), TrainState::initialise(kForeignModel, 9).weights)) << "what is read is never replaced";
     std::ofstream(path("out/thesis.tex")) << "x";
     const auto foreign = write(kForeignModel, {.force = true});
     ASSERT_FALSE(foreign.ok());
