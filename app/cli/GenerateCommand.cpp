@@ -15,7 +15,7 @@
 #include "app/cli/output/Output.h"
 #include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
-#include "core/data/TextCheck.h"
+#include "core/base/Utf8.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {

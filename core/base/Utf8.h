@@ -6,6 +6,8 @@
 
 namespace stepscope {
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // where a text may begin with it, it is none of the text
+
 // How many bytes of well-formed UTF-8 begin here (RFC 3629: none overlong, no surrogates), 0 when it is none; the code point goes to `code`. Text is
 // not empty.
 std::size_t utf8At(std::string_view text, char32_t& code);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/Utf8.h"
 #include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope {

@@ -9,8 +9,6 @@
 
 namespace stepscope {
 
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8
-
 class TextCheck {
 public:
     // name: what the sentences call it. `bytes` stay where they are until done().

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/Format.h"
+#include "core/base/Utf8.h"
 #include "core/data/Corpus.h"
 #include "core/data/JsonLines.h"
 #include "core/data/ParquetTexts.h"

@@ -66,7 +66,7 @@ TEST(LocalRun, TheWordsOfThisProcessAreThoseItWasStartedWithOrASentence) {
     const auto own = ownCommand();
     ASSERT_TRUE(own) << own.error().sentence;
     EXPECT_EQ(own->front(), ownProgram());
-    EXPECT_THAT(ownProgram(), testing::EndsWith("/workbench_test"));
+    EXPECT_THAT(ownProgram(), ::testing::EndsWith("/workbench_test"));
     // Opened, and refused when it is read.
     const auto unread = ownCommand("/proc/self/mem");
     ASSERT_FALSE(unread);

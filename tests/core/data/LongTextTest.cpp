@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "TemporaryFolder.h"
+#include "core/base/Utf8.h"
 #include "core/data/Corpus.h"
 #include "core/data/TextCheck.h"
 #include "core/data/TextReader.h"
