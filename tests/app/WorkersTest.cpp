@@ -120,12 +120,21 @@ TEST_F(LocalWorkersCli, AreRefusedBesideAnotherNumberAndWhereTheirNumberIsNone) 
 }
 
 TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
-    expectDone(run({"--steps", "70"}, 3));
-    const Finished text = cli({"sessions", "workers", "1", "--db", database()});
+    // What other numbers of workers would make of it is measured before the first step. On a machine that is busy just then more bytes may take less
+    // time: nothing is foretold of that run.
+    std::string session;
+    for (int times = 1; times <= 4; ++times) {
+        expectDone(run({"--steps", "70"}, 3));
+        session = std::to_string(times);
+        const Json told = Json::parse(cli({"sessions", "workers", session, "--db", database(), "--json"}).out)["forecast"]["why_not"];
+        if (told.is_null()) break;
+        EXPECT_THAT(told.get<std::string>(), testing::HasSubstr("more bytes took less time"));
+    }
+    const Finished text = cli({"sessions", "workers", session, "--db", database()});
     EXPECT_EQ(text.exitCode, 0) << text.err;
     EXPECT_THAT(text.out, testing::HasSubstr("Means of 70 steps"));
     EXPECT_THAT(text.out, testing::HasSubstr("backward"));
-    const Json json = Json::parse(cli({"sessions", "workers", "1", "--db", database(), "--json"}).out);
+    const Json json = Json::parse(cli({"sessions", "workers", session, "--db", database(), "--json"}).out);
     EXPECT_EQ(json["steps"], 70);
     ASSERT_EQ(json["workers"].size(), 3u);
     for (const auto& worker : json["workers"]) {
@@ -140,7 +149,6 @@ TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
     EXPECT_GT(json["clocks"][2]["most_error_us"].get<double>(), 0);
     EXPECT_THAT(text.out, testing::HasSubstr("Their clocks were compared"));
 
-    // What other numbers of workers would make of it, from what was measured before the first step.
     EXPECT_THAT(text.out, testing::HasSubstr("Predicted, not measured"));
     const Json& forecast = json["forecast"];
     EXPECT_TRUE(forecast["why_not"].is_null()) << forecast;
@@ -151,12 +159,12 @@ TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
     EXPECT_LE(forecast["predictions"][1]["times"].get<double>(), 64);
     // Six messages that take a second each are not hidden behind a step of milliseconds.
     const Json over =
-        Json::parse(cli({"sessions", "workers", "1", "--db", database(), "--json", "--for", "4", "--latency-us", "1000000", "--gbit", "8"}).out);
+        Json::parse(cli({"sessions", "workers", session, "--db", database(), "--json", "--for", "4", "--latency-us", "1000000", "--gbit", "8"}).out);
     EXPECT_EQ(over["forecast"]["assumed"], true);
     EXPECT_GT(over["forecast"]["predictions"][0]["waiting_ms"].get<double>(), 6'000);
     for (const char* bad : {"1", "8,", "eight", "8,5000"})
-        expectRefused(cli({"sessions", "workers", "1", "--db", database(), "--for", bad}), {"--for"}, kBadInput);
-    expectRefused(cli({"sessions", "workers", "1", "--db", database(), "--gbit", "0"}), {"--gbit"}, kBadInput);
+        expectRefused(cli({"sessions", "workers", session, "--db", database(), "--for", bad}), {"--for"}, kBadInput);
+    expectRefused(cli({"sessions", "workers", session, "--db", database(), "--gbit", "0"}), {"--gbit"}, kBadInput);
 
     train({"--steps", "3"});
     EXPECT_EQ(Json::parse(cli({"sessions", "show", "1", "--db", database(), "--json"}).out)["workers"], 3);

@@ -35,11 +35,13 @@ void AbSink::take(const Event& event) {
         if (m_history.newest() && m_history.newest()->over) status(verdict(false) + " · " + preparing->what);
     } else if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
         if (judged->over) return status(verdict(true));
+        const std::string pair = fmt::format("pair {} · ", judged->pair + 1);
         const double budget = m_history.began() ? m_history.began()->budgetSeconds : 0;
+        const std::string time = fmt::format(" · {:.0f} of at most {:.0f} s", judged->seconds, budget);
+        if (!std::isfinite(judged->ratio)) return status(pair + "none counts yet: other programs took the processors" + time);
         const bool bounded = judged->low > 0 && std::isfinite(judged->high);
         const std::string interval = bounded ? fmt::format("[{:.3f}, {:.3f}]", judged->low, judged->high) : "(no interval yet)";
-        status(fmt::format("pair {} · {} is {:.3f} times as fast as {} so far {} · {:.0f} of at most {:.0f} s", judged->pair + 1, m_names.b,
-                           judged->ratio, m_names.a, interval, judged->seconds, budget));
+        status(pair + fmt::format("{} is {:.3f} times as fast as {} so far {}", m_names.b, judged->ratio, m_names.a, interval) + time);
     }
 }
 

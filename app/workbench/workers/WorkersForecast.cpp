@@ -53,7 +53,11 @@ Result<WorkersForecast> forecastWorkers(const std::string& database, std::int64_
     if (std::isfinite(assumed.bytesPerSecond)) forecast.link.bytesPerSecond = assumed.bytesPerSecond;
     forecast.assumed = std::isfinite(assumed.latency) || std::isfinite(assumed.bytesPerSecond);
     if (!forecast.link.known())
-        return cannot("Other numbers of workers are not foretold: how fast these add up gradients was not measured in this session.");
+        return cannot(
+            info->link.empty()
+                ? "Other numbers of workers are not foretold: how fast these add up gradients was not measured in this session."
+                : "Other numbers of workers are not foretold: when it was measured how fast these add up gradients, more bytes took less time, "
+                  "as beside other programs; train once more, or name a network (--latency-us, --gbit).");
     const bool halves = plan->sums == SumPrecision::Bf16;
     const WorkerStep one{.work = kNs * work[slow],
                          .backward = kNs * backward[slow] / static_cast<double>(std::max<std::int64_t>(1, plan->accumulation)),
