@@ -10,6 +10,7 @@
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/sessions/CapturesDialog.h"
 #include "widgets/panels/sessions/CheckpointsDialog.h"
 #include "widgets/timeline/TimelinePage.h"
 
@@ -88,6 +89,12 @@ Workplace::Workplace(const Options& options)
         if (session != m_stage.shown().history()->session()) return;
         m_operations.shownChanged();
         m_timeline.shownChanged();
+    });
+    connect(&m_captures.dialog(), &CapturesDialog::showRequested, this, [this](qint64 session, qint64 from, qint64 until) {
+        m_captures.dialog().close();
+        m_window.pages().setCurrentWidget(&m_window.timelinePage());
+        if (session != m_stage.shown().history()->session()) m_sessions.replay(session);
+        m_timeline.showSpan(session, from, until);
     });
     connect(&m_checkpoints, &CheckpointsWiring::removed, &m_text, &TextWiring::lookAgain);
     connect(&m_checkpoints, &CheckpointsWiring::removed, &m_inference, &InferenceWiring::lookAgain);

@@ -124,6 +124,13 @@ bool TimelineView::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
         const QRect lanes = lanesRect();
+        if (help->pos().y() < 30 && help->pos().x() >= lanes.left() && m_content.captures.size() > 1) {
+            QToolTip::showText(help->globalPos(),
+                               QString("%1 captures: Page Up and Page Down go from one to the next")
+                                   .arg(QString::fromStdString(format::count(static_cast<std::int64_t>(m_content.captures.size())))),
+                               this);
+            return true;
+        }
         const TimelineRow* row = help->pos().y() < lanes.top() ? nullptr : m_layout.rowAt(help->pos().y() - lanes.top() + m_scroll);
         if (row == nullptr || row->kind != TimelineRow::Kind::Lane) {
             QToolTip::hideText();
@@ -204,6 +211,10 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
                 m_marks.erase(near);
             return update();
         }
+        case Qt::Key_PageUp:
+        case Qt::Key_PageDown:
+            if (event->modifiers() == Qt::NoModifier && showCapture(event->key() == Qt::Key_PageDown)) return;
+            return QWidget::keyPressEvent(event);
         case Qt::Key_Escape:
             return clearSelection();
         default:

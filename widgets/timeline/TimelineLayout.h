@@ -39,6 +39,7 @@ struct TimelineContent {
     qint64 session = 0;
     TraceLanes lanes;
     std::vector<CounterSeries> counters;
+    std::vector<std::pair<qint64, qint64>> captures{};  // ns, half-open, by time: where something was recorded
 };
 
 struct TimelineRow {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelineView.h"
 
@@ -24,6 +25,31 @@ void TimelineView::drawLosses(QPainter& painter) {
             const double right = std::clamp<double>(std::max(left + kLeastWide, xOf(one.to)), lanes.left(), lanes.right() + 1);
             painter.fillRect(QRectF(left, top, right - left, kHigh), colour);
         }
+    }
+}
+
+// In the ruler, over its numbers, from the line of the mark on. One that has no room beside the one before it stands behind that.
+void TimelineView::drawMarks(QPainter& painter) {
+    const QRect lanes = lanesRect();
+    std::vector<qint64> marks = m_marks;
+    std::ranges::sort(marks);
+    const QStringList texts = markTexts();
+    painter.setFont(smallFont(font()));
+    const QFontMetrics metrics(painter.font());
+    double free = lanes.left();
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        const double x = xOf(marks[i]);
+        if (x < lanes.left() || x > lanes.right()) continue;
+        const QString& text = texts[static_cast<qsizetype>(i)];
+        const double wide = metrics.horizontalAdvance(text) + 6;
+        // Of the last ones in sight the text goes to the left as far as there is room.
+        const double left = std::max(free, std::min(x, lanes.right() + 1 - wide));
+        const QRectF tag(left, lanes.top() - 21, wide, 19);
+        painter.fillRect(tag, palette().window());
+        painter.setPen(warningColour(isDark(palette())));
+        painter.drawText(tag, Qt::AlignCenter, text);
+        painter.drawLine(QPointF(x, lanes.top() - 3), QPointF(x, lanes.top() - 1));
+        free = left + wide + 2;
     }
 }
 
@@ -87,6 +113,7 @@ void TimelineView::drawOverlays(QPainter& painter) {
         painter.drawLine(QPointF(m_cursor, lanes.top()), QPointF(m_cursor, lanes.bottom()));
     }
     painter.setClipping(false);
+    if (!m_marks.empty()) drawMarks(painter);
     if (hasFocus()) {
         painter.setPen(accent);
         painter.drawRect(rect().adjusted(0, 0, -1, -1));

@@ -34,13 +34,14 @@ std::vector<ShortcutsOverlay::Line> timelineKeys() {
             {"A, D, drag", "move left, right"},
             {"Up, Down, Ctrl+wheel", "other lanes"},
             {"F", "all of it"},
+            {"PgUp, PgDn", "the capture before, the next one"},
             {"Click", "facts of a slice and its kin; on a name: fold the lane"},
             {"Double click", "the slice as wide as the timeline"},
             {"[  ]", "where its arrow comes from, where it leads"},
             {"Shift+drag", "sums of a range"},
             {"/", "search a name"},
             {"N, Shift+N", "the next of it, the one before"},
-            {"M", "set a mark, take it away"},
+            {"M", "set a mark, take it away; two tell how far apart they are"},
             {"Esc", "nothing selected"},
             {"?", "this list"}};
 }

@@ -343,6 +343,14 @@ void TimelineView::drawOverview(QPainter& painter) {
     m_missing.insert(m_overviewMissing.begin(), m_overviewMissing.end());
     painter.drawImage(strip.topLeft(), m_overviewImage);
     const double begin = static_cast<double>(m_content.lanes.begin);
+    // Of captures that lie minutes apart each is less than a pixel: a line below it that can be seen and aimed at.
+    if (m_content.captures.size() > 1)
+        for (const auto& [from, to] : m_content.captures) {
+            const double at = strip.left() + (static_cast<double>(from) - begin) / length * strip.width();
+            const double wide = std::max(4.0, static_cast<double>(to - from) / length * strip.width());
+            painter.fillRect(QRectF(std::clamp(at, static_cast<double>(strip.left()), strip.right() - 3.0), strip.bottom() - 2, wide, 3),
+                             accentColour(isDark(palette())));
+        }
     const double left = strip.left() + std::clamp((m_from - begin) / length, 0.0, 1.0) * strip.width();
     const double right = strip.left() + std::clamp((m_from + lanes.width() * m_nsPerPixel - begin) / length, 0.0, 1.0) * strip.width();
     QColor veil = palette().color(QPalette::Window);

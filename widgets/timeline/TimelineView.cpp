@@ -82,6 +82,11 @@ void TimelineView::setCounters(std::vector<CounterSeries> counters) {
     update();
 }
 
+void TimelineView::setCaptures(std::vector<std::pair<qint64, qint64>> captures) {
+    m_content.captures = std::move(captures);
+    update();
+}
+
 void TimelineView::setLosses(std::vector<TraceLoss> losses) {
     m_losses = std::move(losses);
     update();
@@ -177,6 +182,28 @@ void TimelineView::follow() {
     m_following = true;
 }
 
+void TimelineView::showSpan(qint64 from, qint64 to) {
+    m_newest = {from, to};
+    follow();
+}
+
+// From the capture that the middle of the view lies in. Where all of it is in sight the middle says nothing, and they are gone through from an end.
+bool TimelineView::showCapture(bool forwards) {
+    const auto& all = m_content.captures;
+    const bool whole = m_nsPerPixel > 0.99 * mostNsPerPixel();
+    const qint64 middle = timeAt(lanesRect().left() + lanesRect().width() / 2.0);
+    auto next = all.end();
+    if (forwards) {
+        next = whole ? all.begin() : std::ranges::find_if(all, [&](const auto& one) { return one.first > middle; });
+    } else {
+        const auto behind = whole ? all.end() : std::ranges::find_if(all, [&](const auto& one) { return one.second > middle; });
+        if (behind != all.begin()) next = std::prev(behind);
+    }
+    if (next == all.end()) return false;
+    showSpan(next->first, next->second);
+    return true;
+}
+
 void TimelineView::fit() {
     m_newest.reset();
     m_nsPerPixel = mostNsPerPixel();
@@ -243,8 +270,22 @@ QString TimelineView::asText() const {
     const bool ranks = !m_content.lanes.lanes.empty() && m_content.lanes.lanes.front().thread.rank != m_content.lanes.lanes.back().thread.rank;
     for (const auto& lane : m_content.lanes.lanes)
         text += QString("%1\t%2 slices\n").arg(laneTitle(lane, ranks), QString::fromStdString(format::count(lane.slices)));
-    for (const qint64 mark : m_marks) text += QString("mark\t%1\n").arg(exactTimeText(mark));
+    std::vector<qint64> marks = m_marks;
+    std::ranges::sort(marks);
+    for (std::size_t i = 0; i < marks.size(); ++i)
+        text += QString("mark\t%1%2\n").arg(exactTimeText(marks[i]), i == 0 ? QString() : "\t+" + exactTimeText(marks[i] - marks[i - 1]));
     return text;
+}
+
+QStringList TimelineView::markTexts() const {
+    std::vector<qint64> marks = m_marks;
+    std::ranges::sort(marks);
+    QStringList texts;
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        texts << exactTimeText(marks[i] - m_content.lanes.begin);
+        if (i > 0) texts.back() += QString(", %1 after the mark before").arg(timeText(static_cast<double>(marks[i] - marks[i - 1])));
+    }
+    return texts;
 }
 
 void TimelineView::resizeEvent(QResizeEvent* event) {

@@ -22,7 +22,8 @@ public:
 
     void setContent(TimelineContent content);               // another session, or the same grown: what is seen stays then
     void setCounters(std::vector<CounterSeries> counters);  // of the same content: lanes do not wait for them
-    void setLosses(std::vector<TraceLoss> losses);          // by lane and time: marked at the upper edge of their lanes
+    void setCaptures(std::vector<std::pair<qint64, qint64>> captures);
+    void setLosses(std::vector<TraceLoss> losses);  // by lane and time: marked at the upper edge of their lanes
     void addStyles(const std::vector<LodStyle>& styles);
     void forgetStyles();  // whoever reads began anew: tiles name other places now
     std::size_t styles() const { return m_looks.size(); }
@@ -36,10 +37,13 @@ public:
     void setView(double from, double nsPerPixel);  // ns of the session's clock at the left of the lanes; ns a logical pixel
     void fit();
     void showNewest(qint64 from, qint64 to);    // of what grows, instead of all of it: until a person moves the view, or fit()
+    void showSpan(qint64 from, qint64 to);      // that and a little around it, however wide this is
+    bool showCapture(bool forwards);            // the next of them, or the one before; false: there is none
     void setSlack(double ns) { m_slack = ns; }  // how far beyond its content it may be moved; of another view that is locked to it
     std::optional<std::pair<qint64, qint64>> range() const { return m_range; }
     const std::optional<TraceSlice>& selected() const { return m_selected; }
     const std::vector<qint64>& marks() const { return m_marks; }
+    QStringList markTexts() const;  // by time: where each stands on the ruler, and how far behind the one before
     const TimelineContent& content() const { return m_content; }
     std::vector<LookClass> looks() const;  // that are in sight, for the legend
     bool sharp() const { return m_missing.empty(); }
@@ -93,6 +97,7 @@ private:
     void drawOverview(QPainter& painter);
     void drawOverlays(QPainter& painter);  // TimelineOverlays.cpp
     void drawLosses(QPainter& painter);    //
+    void drawMarks(QPainter& painter);     //
     const QStaticText& label(std::uint32_t style, int width);
     void wantMissing();
     std::uint32_t colourOf(std::uint32_t style) const;

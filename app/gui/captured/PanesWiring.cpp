@@ -195,6 +195,8 @@ void PanesWiring::read() {
             const SlowestSteps among = slowestAmong(opened->captures, view.panes->from, view.panes->to);
             view.slowest = QString::fromStdString(slowestSentence(among));
             view.onlySlowest = among == SlowestSteps::All;
+            for (const StoredCapture& one : opened->captures)
+                if (one.until > one.from) view.captures.emplace_back(one.from.ns, one.until.ns);
             if (opened->info.kind == SessionKind::Run && view.panes->severalRanks && !opened->othersAreWhole)
                 view.others = QString::fromStdString(otherWorkersSentence(view.panes->devices));
             if (!opened->predicted && workbench != nullptr) opened->predicted = predictedMemory(opened->info, *workbench);

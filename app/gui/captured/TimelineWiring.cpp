@@ -12,6 +12,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "core/trace/TraceIndex.h"
+#include "sessions/Captures.h"
 #include "sessions/SessionTrace.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/timeline/TimelinePage.h"
@@ -123,6 +124,18 @@ void TimelineWiring::shownChanged() {
     openIfSeen();
 }
 
+void TimelineWiring::showSpan(std::int64_t session, std::int64_t from, std::int64_t until) {
+    m_span = {.session = session, .from = from, .until = until};
+    if (!m_stale) showWantedSpan();
+}
+
+void TimelineWiring::showWantedSpan() {
+    const TimelineContent& shown = m_panels.page.view().content();
+    if (!m_span || shown.session != m_span->session || shown.lanes.end <= m_span->from) return;
+    m_panels.page.view().showSpan(m_span->from, m_span->until);
+    m_span.reset();
+}
+
 void TimelineWiring::openIfSeen() {
     if (m_stale && m_panels.pages.currentWidget() == &m_panels.page) open();
 }
@@ -155,7 +168,11 @@ void TimelineWiring::open() {
             m_awaitedSlices = slices;
             if (content.lanes.lanes.empty()) return m_panels.page.setNothing(content.session);
             const TimelineContent& shown = m_panels.page.view().content();
-            if (shown.session == content.session) content.counters = shown.counters;  // until newer ones are there
+            if (shown.session == content.session) {  // until newer ones are there
+                content.counters = shown.counters;
+                content.captures = shown.captures;
+            }
+            if (!again) readCaptures(content.session);
             if (!again) readCounters(content.session, content.lanes);
             m_panels.page.view().forgetStyles();
             m_panels.page.setContent(std::move(content));
@@ -163,7 +180,24 @@ void TimelineWiring::open() {
                 m_panels.page.view().showNewest(m_newest->first, m_newest->second);
                 m_newest.reset();
             }
+            showWantedSpan();
             if (!m_searched.isEmpty()) m_panels.page.searchFor(std::exchange(m_searched, {}));
+        });
+    });
+}
+
+// Where they lie, for whoever steps from one to the next; a few rows, so before the counters.
+void TimelineWiring::readCaptures(std::int64_t session) {
+    m_counting.post([this, number = m_reading.load(), session] {
+        if (number != m_reading) return;
+        const auto stored = storedCaptures(m_database, session);
+        if (!stored) return;  // the lanes say what cannot be read
+        std::vector<std::pair<qint64, qint64>> captures;
+        for (const StoredCapture& one : stored->captures)
+            if (one.until > one.from) captures.emplace_back(one.from.ns, one.until.ns);
+        std::ranges::sort(captures);
+        answer(this, [this, number, captures] {
+            if (number == m_reading) m_panels.page.view().setCaptures(captures);
         });
     });
 }

@@ -34,7 +34,8 @@ public:
                    QObject* parent = nullptr);
     ~TimelineWiring() override;
 
-    void shownChanged();  // to be read anew, as soon as somebody looks
+    void shownChanged();                                                         // to be read anew, as soon as somebody looks
+    void showSpan(std::int64_t session, std::int64_t from, std::int64_t until);  // ns; as soon as that session is the one that is seen
 
 private:
     struct Opened;
@@ -43,7 +44,9 @@ private:
     void want(const std::vector<TilePlace>& places);
     void readTiles();
     void readCounters(std::int64_t session, const TraceLanes& lanes);
+    void readCaptures(std::int64_t session);
     void readLosses();
+    void showWantedSpan();
     // `ask` on the reading thread with the opened session, `tell` on this one unless something else is shown by then.
     template <class Ask, class Tell>
     void ask(Ask ask, Tell tell);
@@ -56,6 +59,10 @@ private:
     int m_looks = 0;                                                // left, for a capture to be stored
     bool m_awaitsOne = false;                                       // somebody asked for a capture on this page
     std::optional<std::pair<std::int64_t, std::int64_t>> m_newest;  // ns; what it captured, until it is shown
+    struct Span {
+        std::int64_t session = 0, from = 0, until = 0;
+    };
+    std::optional<Span> m_span;  // that somebody wants to see, until it is shown
     bool m_stale = true;
     std::vector<TilePlace> m_wanted;
     bool m_readingTiles = false;

@@ -32,7 +32,8 @@ void CapturesWiring::read(qint64 session) {
             const auto& all = stored->captures;
             view.older = static_cast<qint64>(all.size() - std::min(all.size(), kMostListed));
             for (const StoredCapture& one : std::span(all).subspan(static_cast<std::size_t>(view.older)))
-                view.captures.push_back({one.number, one.firstStep, one.steps, one.records, one.slices, one.bytes, one.cost});
+                view.captures.push_back(
+                    {one.number, one.firstStep, one.steps, one.records, one.slices, one.bytes, one.cost, one.from.ns, one.until.ns});
             view.detailBytes = stored->detailBytes;
             if (stored->levels.measured()) view.levels = QString::fromStdString(levelSentence(stored->levels));
         } else {

@@ -12,6 +12,7 @@
 #include "widgets/panels/sessions/CapturesDialog.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
+#include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
 namespace {
@@ -79,6 +80,44 @@ TEST_F(WindowCapturesTest, AreListedAndRemovedAndThePagesFollow) {
         << window().operationsPage().sentence().toStdString();
     Q_EMIT window().sessions().capturesRequested(99, "gone");
     EXPECT_TRUE(says("no session 99")) << dialog().sentence().toStdString();
+}
+
+TEST_F(WindowCapturesTest, OneIsShownInTheTimelineAndKeysGoToTheOthers) {
+    options.size = {1280, 800};
+    open();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+    press("Run");
+    ASSERT_TRUE(reaches(20));
+    captureOnce();
+    ASSERT_TRUE(reaches(60));
+    captureOnce();
+    QTest::qWait(500);  // the recorder stores every 100 ms
+    press("Stop");
+    ASSERT_TRUE(idle());
+    Q_EMIT window().sessions().capturesRequested(1, "a run");
+    ASSERT_TRUE(says("2 captures")) << dialog().sentence().toStdString();
+    dialog().table()->selectRow(1);
+    ASSERT_TRUE(dialog().showButton()->isEnabled());
+    QTest::mouseClick(dialog().showButton(), Qt::LeftButton);
+    EXPECT_FALSE(dialog().isVisible());
+    EXPECT_EQ(window().pages().currentWidget(), &window().timelinePage());
+    TimelineView& view = window().timelinePage().view();
+    const auto& captures = view.content().captures;
+    ASSERT_TRUE(QTest::qWaitFor([&] { return captures.size() == 2; }, 8000)) << captures.size();
+    ASSERT_LT(captures[0].second, captures[1].first);
+    const auto isSeen = [&](std::size_t place) {
+        const double to = view.from() + view.nsPerPixel() * view.lanesRect().width();
+        return view.from() <= static_cast<double>(captures[place].first) && to >= static_cast<double>(captures[place].second);
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return isSeen(1) && !isSeen(0); }, 8000));
+    QTest::qWait(100);
+    picture(window(), "captures-shown");
+    QTest::keyClick(&view, Qt::Key_PageUp);
+    EXPECT_TRUE(isSeen(0));
+    EXPECT_FALSE(isSeen(1));
+    QTest::keyClick(&view, Qt::Key_PageDown);
+    EXPECT_TRUE(isSeen(1));
+    EXPECT_FALSE(isSeen(0));
 }
 
 TEST_F(WindowCapturesTest, WhatWentWrongWithAnotherSessionIsNotToldOfTheOneThatIsShown) {

@@ -91,6 +91,16 @@ TEST(OperationsPage, OneStepIsSaidAsOne) {
     EXPECT_TRUE(page.sentence().contains("3 calls of operations in 1 captured step, ")) << page.sentence().toStdString();
 }
 
+TEST(OperationsPage, SaysWhyItCountsMoreCallsThanOperationsAStep) {
+    OperationsPage page;
+    const auto says = [&] {
+        return std::ranges::any_of(page.findChildren<QWidget*>(), [](const QWidget* one) { return one->toolTip().contains("“Operations a step”"); });
+    };
+    EXPECT_FALSE(says()) << "nothing is counted";
+    page.setView(someView());
+    EXPECT_TRUE(says());
+}
+
 TEST(OperationsPage, NamesOfAStrangersTraceAreSaidLetterByLetter) {
     SliceBlock block;
     block.strings = {"", "fill<b>"};

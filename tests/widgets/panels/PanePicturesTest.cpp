@@ -261,6 +261,42 @@ TEST(PanePictures, MemorySaysHowManyAllocationsItIsWithout) {
     EXPECT_FALSE(shown(7).contains("No allocations were recorded")) << "they were, and were lost";
 }
 
+TEST(PanePictures, TheCurveOfMemoryIsBrokenBetweenCaptures) {
+    AllocationBlock block;
+    block.allocations = {{.at = 10, .address = 1, .bytes = 1000},
+                         {.at = 20, .address = 2, .bytes = 4000},
+                         {.at = 120, .address = 3, .bytes = 500},
+                         {.at = 900, .address = 4, .bytes = 1000}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    const auto memory = curve.result(0, 1000);
+    ASSERT_EQ(memory.size(), 1u);
+    MemoryView view;
+    view.resize(704, 120);
+    const auto drawn = [&](int at) {
+        const QImage picture = view.grab().toImage();
+        return QColor(picture.pixel(2 + 700 * at / 1000, 112)) != view.palette().color(QPalette::Base);
+    };
+    view.setMemory(&memory.front(), 0, 1000, 0);
+    EXPECT_TRUE(view.gaps().empty());
+    EXPECT_TRUE(drawn(500)) << "it is not told that there was a gap";
+    view.setMemory(&memory.front(), 0, 1000, 0, {{850, 1000}, {0, 100}});
+    ASSERT_EQ(view.gaps(), (MemoryView::Spans{{120, 850}})) << "what was taken behind the last slice is of that capture";
+    EXPECT_TRUE(drawn(60));
+    EXPECT_TRUE(drawn(110));
+    EXPECT_FALSE(drawn(200));
+    EXPECT_FALSE(drawn(500));
+    EXPECT_FALSE(drawn(800));
+    EXPECT_TRUE(drawn(870)) << "what was in use before, until something is taken again";
+    EXPECT_TRUE(drawn(950));
+    const auto behind = curve.result(500, 1000);  // a range that begins where nothing was recorded
+    ASSERT_EQ(behind.size(), 1u);
+    view.setMemory(&behind.front(), 500, 1000, 0, {{0, 100}, {850, 1000}});
+    EXPECT_EQ(view.gaps(), (MemoryView::Spans{{100, 850}}));
+    EXPECT_FALSE(drawn(300));
+    EXPECT_TRUE(drawn(950));
+}
+
 TEST(PanePictures, OnlyTheMemoryThatLostSomethingIsSaidToBeIncomplete) {
     RangePanes panes;
     panes.to = 100;

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "TimelineFixture.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
@@ -37,6 +38,7 @@ protected:
         }
         QTest::mouseRelease(&view, Qt::LeftButton, modifiers, to);
     }
+    QImage picture() { return shown.picture(); }
     QString toolTip(QPoint place) {
         QHelpEvent event(QEvent::ToolTip, place, view.mapToGlobal(place));
         QCoreApplication::sendEvent(&view, &event);
@@ -224,6 +226,71 @@ TEST_F(TimelineInput, AMarkIsSetOnWhatIsSelectedAndTakenAwayAgain) {
     EXPECT_NEAR(static_cast<double>(view.marks().back()), timeOf(view.lanesRect().center().x()), 2 * view.nsPerPixel());
     QTest::keyClick(&view, Qt::Key_M);
     EXPECT_EQ(view.marks().size(), 1u);
+}
+
+TEST_F(TimelineInput, TwoMarksTellWhereTheyAreAndHowFarApart) {
+    const QRect ruler(view.lanesRect().left(), view.lanesRect().top() - 21, view.lanesRect().width(), 19);
+    const QImage before = picture().copy(ruler);
+    auto kernel = shown.index.at(kStreamLane, 0, millisecondsNs(15), 0), inner = shown.index.at(kTrainerLane, 2, millisecondsNs(3), 0);
+    ASSERT_TRUE(kernel && kernel->has_value() && inner && inner->has_value());
+    view.setSelected(**kernel);
+    QTest::keyClick(&view, Qt::Key_M);
+    EXPECT_EQ(view.markTexts(), QStringList("0.012000000 s"));
+    const QImage one = picture().copy(ruler);
+    EXPECT_NE(one, before) << "the ruler says it";
+    view.setSelected(**inner);
+    QTest::keyClick(&view, Qt::Key_M);
+    EXPECT_EQ(view.markTexts(), (QStringList{"0.002000000 s", QString("0.012000000 s, 10.0\u202Fms after the mark before")})) << "by time";
+    EXPECT_NE(picture().copy(ruler), one);
+    EXPECT_TRUE(view.asText().contains("mark\t0.012000000 s\t+0.010000000 s")) << view.asText().toStdString();
+}
+
+TEST_F(TimelineInput, PageUpAndPageDownGoFromOneCaptureToTheNext) {
+    const std::vector<std::pair<qint64, qint64>> captures{{millisecondsNs(1), millisecondsNs(6)}, {millisecondsNs(12), millisecondsNs(18)}};
+    const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
+        QKeyEvent event(QEvent::KeyPress, key, modifiers);
+        QCoreApplication::sendEvent(&view, &event);
+        return event.isAccepted();
+    };
+    const auto isShown = [&](std::size_t place) {
+        const auto [from, to] = captures[place];
+        const double wide = view.nsPerPixel() * view.lanesRect().width();
+        return view.from() < static_cast<double>(from) && view.from() + wide > static_cast<double>(to) && wide < 1.2 * static_cast<double>(to - from);
+    };
+    EXPECT_FALSE(press(Qt::Key_PageDown)) << "no capture is known";
+    view.setCaptures(captures);
+    EXPECT_FALSE(press(Qt::Key_PageDown, Qt::ControlModifier)) << "that is of the pages of the window";
+    EXPECT_TRUE(press(Qt::Key_PageDown));
+    EXPECT_TRUE(isShown(0)) << "with all of it in sight the first";
+    EXPECT_TRUE(press(Qt::Key_PageDown));
+    EXPECT_TRUE(isShown(1));
+    EXPECT_FALSE(press(Qt::Key_PageDown));
+    EXPECT_TRUE(isShown(1)) << "it is the last";
+    EXPECT_TRUE(press(Qt::Key_PageUp));
+    EXPECT_TRUE(isShown(0));
+    EXPECT_FALSE(press(Qt::Key_PageUp));
+    view.fit();
+    EXPECT_TRUE(press(Qt::Key_PageUp));
+    EXPECT_TRUE(isShown(1)) << "with all of it in sight the last";
+    view.setView(static_cast<double>(millisecondsNs(8)), 1000);
+    EXPECT_TRUE(press(Qt::Key_PageUp));
+    EXPECT_TRUE(isShown(0)) << "from between them";
+    EXPECT_TRUE(toolTip({view.lanesRect().center().x(), 10}).startsWith("2 captures: Page Up")) << QToolTip::text().toStdString();
+    QToolTip::hideText();
+}
+
+TEST_F(TimelineInput, TheOverviewMarksWhereEachCaptureLies) {
+    view.fit();
+    const auto marked = [&](double ms) {
+        const QRect lanes = view.lanesRect();
+        const int x = lanes.left() + static_cast<int>(std::lround(lanes.width() * ms / 30));
+        return QColor(picture().pixel(x, 24)) == accentColour(isDark(view.palette()));
+    };
+    EXPECT_FALSE(marked(10));
+    view.setCaptures({{millisecondsNs(10), millisecondsNs(10) + 1000}, {millisecondsNs(20), millisecondsNs(20) + 1000}});
+    EXPECT_TRUE(marked(10.05)) << "though it is less than a pixel wide";
+    EXPECT_TRUE(marked(20.05));
+    EXPECT_FALSE(marked(15));
 }
 
 TEST_F(TimelineInput, EscapeForgetsTheRangeAndTellsThatNothingIsSelected) {

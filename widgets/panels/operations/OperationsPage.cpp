@@ -177,6 +177,7 @@ void OperationsPage::showState() {
     m_export->setEnabled(some);
     for (QWidget* part : {static_cast<QWidget*>(m_by), static_cast<QWidget*>(m_filter), static_cast<QWidget*>(m_table)}) part->setVisible(some);
     m_sentence->setTone(m_view.problem.isEmpty() ? Tone::Muted : Tone::Error);
+    m_sentence->setToolTip({});
     const QString how = m_ready ? QString("“Capture now” records its next steps.")
                                 : QString("While a run goes on, “Capture now” records its next steps; so does train --profile on the command line.");
     if (m_waiting)
@@ -191,6 +192,13 @@ void OperationsPage::showState() {
         m_sentence->setText(QString("No step of session %1 was captured. %2").arg(m_view.session).arg(how));
     else {
         const SummaryTotals& totals = m_view.totals;
+        // Two numbers of the same steps that differ much.
+        if (!ofDevice() && totals.operations > 0)
+            m_sentence->setToolTip(
+                "Every call that was recorded, also those that other operations made. “Operations a step” in the log and the charts is less: it "
+                "counts "
+                "only calls that hand work on themselves, not those that view tensors or only call others, and of several workers those of the "
+                "first.");
         QString text = totals.operations == 0
                            ? QString("It has no operations, only what ran on GPUs: “by kernel” shows that.")
                            : QString("%1 calls of operations in %2, %3 a step. Times are those of all threads and all these steps together.")

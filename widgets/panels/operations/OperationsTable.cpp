@@ -89,7 +89,7 @@ QVariant OperationsTable::headerData(int section, Qt::Orientation orientation, i
     static const char* const help[Columns] = {"What ran",
                                               "Its own time without what it called, of all threads and all captured steps",
                                               "Its own time of that of all operations",
-                                              "How often, in all captured steps",
+                                              "How often, in all captured steps; calls by other operations count, too",
                                               "The layer where most of its own time went",
                                               "The part of the model where most of its own time went; + how many more places",
                                               "Its time with what it called",

@@ -54,6 +54,9 @@ CapturesDialog::CapturesDialog(QWidget* parent) : SessionDialog("Captures", pare
     m_remove = new QPushButton(lineIcon("trash"), "Delete…");
     m_remove->setAutoDefault(false);
     m_remove->setToolTip("Removes the chosen capture for good and gives its room back to the disk; the session stays");
+    m_show = new QPushButton(lineIcon("search"), "Show");
+    m_show->setAutoDefault(false);
+    m_show->setToolTip("Shows the chosen capture on the page Timeline; so does a double click on it");
     m_beside = new QPushButton(lineIcon("layers"), "Side by side…");
     m_beside->setAutoDefault(false);
     m_beside->setToolTip(
@@ -62,16 +65,19 @@ CapturesDialog::CapturesDialog(QWidget* parent) : SessionDialog("Captures", pare
     close->setDefault(true);
 
     auto* foot = new QHBoxLayout;
-    foot->addWidget(m_remove);
+    foot->addWidget(m_show);
     foot->addWidget(m_beside);
+    foot->addWidget(m_remove);
     foot->addStretch(1);
     foot->addWidget(close);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(&sentenceLine());
     layout->addWidget(m_table, 1);
     layout->addLayout(foot);
-    resize(520, 300);
+    resize(560, 300);
     connect(m_remove, &QPushButton::clicked, this, &CapturesDialog::confirm);
+    connect(m_show, &QPushButton::clicked, this, &CapturesDialog::showChosen);
+    connect(m_table, &QTableWidget::cellDoubleClicked, this, &CapturesDialog::showChosen);
     connect(m_beside, &QPushButton::clicked, this, [this] {
         const CaptureRow *one = chosen(), *other = besideChosen();
         if (one == nullptr || other == nullptr) return;
@@ -142,6 +148,15 @@ const CaptureRow* CapturesDialog::besideChosen() const {
     return before != nullptr ? before : behind;
 }
 
+bool CapturesDialog::canShow() const {
+    const CaptureRow* one = chosen();
+    return one != nullptr && one->slices > 0 && one->until > one->from;
+}
+
+void CapturesDialog::showChosen() {
+    if (canShow()) Q_EMIT showRequested(session(), chosen()->from, chosen()->until);
+}
+
 void CapturesDialog::confirm() {
     if (chosen() == nullptr) return;
     const CaptureRow one = *chosen();
@@ -165,6 +180,7 @@ void CapturesDialog::showState() {
     const bool bad = !m_waiting && (!m_problem.isEmpty() || !m_view.problem.isEmpty());
     sentenceLine().setTone(bad ? Tone::Error : Tone::Muted);
     m_table->setVisible(!m_view.captures.empty());
+    m_show->setEnabled(canShow());
     m_remove->setEnabled(chosen() != nullptr);
     m_beside->setEnabled(besideChosen() != nullptr);
     if (m_removing > 0) return sentenceLine().setText(QString("Removing capture %1 and giving its room back.").arg(m_removing));

@@ -17,6 +17,7 @@ struct CaptureRow {
     qint64 firstStep = 0, steps = 0;  // 0 steps: not told
     qint64 records = 0, slices = 0, bytes = 0;
     double cost = std::numeric_limits<double>::quiet_NaN();  // share that its steps took longer than those around; unknown where that is not known
+    qint64 from = 0, until = 0;                              // ns of the session; where its slices lie
 };
 struct CapturesView {
     qint64 session = 0;
@@ -37,15 +38,19 @@ public:
     QTableWidget* table() const { return m_table; }
     QPushButton* removeButton() const { return m_remove; }
     QPushButton* besideButton() const { return m_beside; }
+    QPushButton* showButton() const { return m_show; }
 
 Q_SIGNALS:
     void removeRequested(qint64 session, qint64 number);
-    void sideBySideRequested(qint64 session, qint64 a, qint64 b);  // two of them, as timelines locked together; a is the older
+    void showRequested(qint64 session, qint64 from, qint64 until);  // in the timeline
+    void sideBySideRequested(qint64 session, qint64 a, qint64 b);   // two of them, as timelines locked together; a is the older
 
 private:
     void begin() override;
     QWidget* firstFocus() const override;
     void confirm();
+    void showChosen();
+    bool canShow() const;
     const CaptureRow* chosen() const;  // null: none
     const CaptureRow* besideChosen() const;
     void showState();
@@ -55,7 +60,7 @@ private:
     bool m_waiting = false;  // it is read, or one is being removed
     qint64 m_removing = 0;
     QTableWidget* m_table;
-    QPushButton *m_beside, *m_remove;
+    QPushButton *m_show, *m_beside, *m_remove;
 };
 
 }  // namespace stepscope

@@ -37,6 +37,29 @@ QString memoryMissing(std::int64_t missing) {
     return QString("%1 could not be kept: the curve is incomplete").arg(missing == 1 ? QString("1 allocation") : paneCount(missing) + " allocations");
 }
 
+// Where the curve says nothing. What is on it there is of the capture that it lies nearer to: memory is also given back behind the last slice of one.
+MemoryView::Spans gapsBetween(MemoryView::Spans captures, const MemoryOfDevice& memory, std::int64_t from) {
+    MemoryView::Spans gaps;
+    std::ranges::sort(captures);
+    for (std::size_t i = 1; i < captures.size(); ++i) {
+        captures[i].second = std::max(captures[i].second, captures[i - 1].second);
+        if (captures[i].first > captures[i - 1].second) gaps.emplace_back(captures[i - 1].second, captures[i].first);
+    }
+    for (auto& [begin, end] : gaps) {
+        const std::int64_t middle = begin + (end - begin) / 2;
+        for (const auto& point : memory.curve) {
+            const std::int64_t at = point.first;
+            if (at <= begin || at == from) continue;  // at the begin of the range stands what was in use before
+            if (at >= middle) {
+                end = std::min(end, at);
+                break;
+            }
+            begin = at;
+        }
+    }
+    return gaps;
+}
+
 }  // namespace
 
 MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
@@ -46,11 +69,12 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
     offerPicture(*this, "memory", [this] { return asCsv(); });
 }
 
-void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing) {
+void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing, Spans captures) {
     m_memory = memory;
     m_from = from;
     m_to = to;
     m_missing = missing;
+    m_gaps = memory == nullptr ? Spans() : gapsBetween(std::move(captures), *memory, from);
     setAccessibleDescription(memoryMissing(missing));
     update();
 }
@@ -84,13 +108,32 @@ void MemoryView::paintEvent(QPaintEvent*) {
     const auto x = [&](std::int64_t at) { return all.left() + all.width() * static_cast<double>(at - m_from) / static_cast<double>(m_to - m_from); };
     const auto y = [&](std::int64_t bytes) { return all.bottom() - all.height() * static_cast<double>(bytes - low) / high; };
     QPainterPath path;
-    path.moveTo(x(curve.front().first), all.bottom());
+    bool down = false;  // the pen
+    const auto draw = [&](std::int64_t from, std::int64_t to, std::int64_t bytes) {
+        if (!down) path.moveTo(x(from), all.bottom());
+        path.lineTo(x(from), y(bytes));
+        path.lineTo(x(to), y(bytes));
+        down = true;
+    };
+    const auto lift = [&](std::int64_t at) {
+        if (down) path.lineTo(x(at), all.bottom());
+        down = false;
+    };
+    std::size_t gap = 0;
     for (std::size_t i = 0; i < curve.size(); ++i) {
-        if (i > 0) path.lineTo(x(curve[i].first), y(curve[i - 1].second));  // it holds until the next
-        path.lineTo(x(curve[i].first), y(curve[i].second));
+        std::int64_t at = curve[i].first;
+        const std::int64_t until = i + 1 < curve.size() ? curve[i + 1].first : m_to;  // it holds until the next
+        while (gap < m_gaps.size() && m_gaps[gap].second <= at) ++gap;
+        bool broken = false;
+        for (std::size_t j = gap; j < m_gaps.size() && m_gaps[j].first < until; ++j) {
+            if (m_gaps[j].first >= at) draw(at, m_gaps[j].first, curve[i].second);
+            lift(m_gaps[j].first);
+            at = m_gaps[j].second;
+            broken = true;
+        }
+        if (at < until || !broken) draw(at, until, curve[i].second);
     }
-    path.lineTo(all.right(), y(curve.back().second));
-    path.lineTo(all.right(), all.bottom());
+    lift(m_to);
     const QColor colour = seriesColour(SeriesRole::Memory, isDark(palette()));
     painter.setRenderHint(QPainter::Antialiasing);
     painter.fillPath(path, faint(colour, palette().color(QPalette::Base), 0.35));
@@ -105,7 +148,8 @@ void MemoryView::paintEvent(QPaintEvent*) {
         std::int64_t here = curve.front().second;
         for (const auto& [when, bytes] : curve)
             if (when <= at) here = bytes;
-        text = QString("%1 here, ").arg(bytesText(here)) + text;
+        const bool unknown = std::ranges::any_of(m_gaps, [&](const auto& one) { return at >= one.first && at < one.second; });
+        text = (unknown ? QString("nothing recorded here, ") : QString("%1 here, ").arg(bytesText(here))) + text;
         painter.drawLine(m_cursor, static_cast<int>(all.top()), m_cursor, static_cast<int>(all.bottom()));
     }
     painter.drawText(QRectF(0, 0, width() - 4, fontMetrics().height() + 2), Qt::AlignRight | Qt::AlignVCenter, text);
@@ -220,7 +264,7 @@ void MemoryPane::showDevice() {
         text,
         "The rows are what was alive when most memory was in use, of what was recorded as taken. Predicted is what the settings that the "
         "run began with hold at the worst moment of a step.");
-    m_curve->setMemory(memory, m_panes->from, m_panes->to, missing);
+    m_curve->setMemory(memory, m_panes->from, m_panes->to, missing, m_view.captures);
     if (m_rowsOf->currentIndex() == 0)
         showKinds(*memory);
     else if (m_rowsOf->currentIndex() == 1)

@@ -16,8 +16,11 @@ class MemoryView : public QWidget {
     Q_OBJECT
 public:
     explicit MemoryView(QWidget* parent = nullptr);
-    // memory: kept by pointer; null: nothing. missing: allocations that the curve is without, which stands over it.
-    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing);
+    using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;  // ns, half-open
+    // memory: kept by pointer; null: nothing. missing: allocations that the curve is without, which stands over it. captures: between them nothing
+    // was recorded, and the curve is broken; none: not told.
+    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing, Spans captures = {});
+    const Spans& gaps() const { return m_gaps; }  // of the curve, by time
     QString asCsv() const;
     QSize sizeHint() const override { return {240, 90}; }
     QSize minimumSizeHint() const override { return {140, 44}; }
@@ -30,6 +33,7 @@ protected:
 private:
     const MemoryOfDevice* m_memory = nullptr;
     std::int64_t m_from = 0, m_to = 0, m_missing = 0;
+    Spans m_gaps;
     int m_cursor = -1;
 };
 

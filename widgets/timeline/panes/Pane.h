@@ -28,7 +28,8 @@ struct PanesView {
     Roof roof{};                              // of what the operations and kernels ran on; said by what the session is
     // What the settings that the run began with were predicted to hold at the worst moment of a step, by kind; empty: nothing was predicted.
     std::map<std::string, std::int64_t> predictedMemory{};
-    bool predictedOnDevice = false;  // of a GPU, and not of the host
+    bool predictedOnDevice = false;                                 // of a GPU, and not of the host
+    std::vector<std::pair<std::int64_t, std::int64_t>> captures{};  // ns, half-open: between them nothing was recorded; none: not told
 };
 
 class ElidedLabel;

@@ -99,6 +99,29 @@ TEST_F(CapturesDialogTest, TwoOfThemCanBeLookedAtSideBySide) {
     EXPECT_FALSE(dialog.besideButton()->isEnabled()) << "nothing of it can be shown";
 }
 
+TEST_F(CapturesDialogTest, OneIsShownByItsButtonOrADoubleClick) {
+    QSignalSpy shown(&dialog, &CapturesDialog::showRequested);
+    EXPECT_FALSE(dialog.showButton()->isEnabled()) << "not read yet";
+    dialog.setView({7, {{1, 50, 5, 12, 11, 24, 0.1, 1000, 2000}, {2, 60, 5, 12, 11, 24, 0.1, 5000, 7000}, {3, 70, 5, 12, 0, 24}}, 0, {}});
+    dialog.show();
+    dialog.table()->selectRow(1);
+    ASSERT_TRUE(dialog.showButton()->isEnabled());
+    QTest::mouseClick(dialog.showButton(), Qt::LeftButton);
+    ASSERT_EQ(shown.count(), 1);
+    EXPECT_EQ(shown[0], (QVariantList{qint64{7}, qint64{5000}, qint64{7000}}));
+    const auto doubleClick = [&](int row) {
+        const QPoint at = dialog.table()->visualItemRect(dialog.table()->item(row, 0)).center();
+        QTest::mouseClick(dialog.table()->viewport(), Qt::LeftButton, {}, at);
+        QTest::mouseDClick(dialog.table()->viewport(), Qt::LeftButton, {}, at);
+    };
+    doubleClick(0);
+    ASSERT_EQ(shown.count(), 2);
+    EXPECT_EQ(shown[1][1].toLongLong(), 1000);
+    doubleClick(2);
+    EXPECT_EQ(shown.count(), 2) << "of sums there is nothing to see";
+    EXPECT_FALSE(dialog.showButton()->isEnabled());
+}
+
 TEST_F(CapturesDialogTest, SaysWhyItIsEmptyAndWhatWentWrong) {
     dialog.setView({7, {}, 0, {}});
     EXPECT_TRUE(dialog.sentence().contains("Nothing was captured")) << dialog.sentence().toStdString();
