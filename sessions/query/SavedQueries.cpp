@@ -1,4 +1,5 @@
-// Queries that come with the program: `query --saved ID`. To add one: a row here, and its test runs by itself.
+// Queries that come with the program: `query --saved ID`. To add one: a row here, and its test runs by itself. What a row is about
+// stands first, which a chart draws along x; rank and capture last.
 #include "sessions/query/SessionQuery.h"
 
 namespace stepscope {
@@ -44,7 +45,7 @@ const std::vector<SavedQuery>& savedQueries() {
          "ORDER BY host_ms DESC"},
         {"time-per-step", "Steps, and how much of each was spent in operations on the host",
          "WITH spent AS (SELECT rank, capture, step, total(self_ns) AS self_ns, count(*) AS calls FROM op GROUP BY rank, capture, step)\n"
-         "SELECT step.rank, step.number, round(step.dur_ns / 1e6, 3) AS step_ms, round(spent.self_ns / 1e6, 3) AS operations_ms, spent.calls\n"
+         "SELECT step.number, round(step.dur_ns / 1e6, 3) AS step_ms, round(spent.self_ns / 1e6, 3) AS operations_ms, spent.calls, step.rank\n"
          "FROM step LEFT JOIN spent ON spent.step = step.number AND spent.rank = step.rank AND spent.capture IS step.capture\n"
          "ORDER BY step.start_ns\n"
          "LIMIT 1000"},
@@ -64,7 +65,7 @@ const std::vector<SavedQuery>& savedQueries() {
          "  FROM work\n"
          "  WINDOW before AS (PARTITION BY rank, capture, place ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)\n"
          ")\n"
-         "SELECT rank, capture, place, last_end AS start_ns, round((start_ns - last_end) / 1e3, 1) AS gap_us, after, name AS before\n"
+         "SELECT place, round((start_ns - last_end) / 1e3, 1) AS gap_us, after, name AS before, last_end AS start_ns, rank, capture\n"
          "FROM ordered\n"
          "WHERE start_ns > last_end\n"
          "ORDER BY start_ns - last_end DESC\n"

@@ -3,9 +3,11 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
 
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/timeline/TimelineLegend.h"
 
 namespace stepscope {
 namespace {
@@ -30,6 +32,11 @@ LockedTimelines::LockedTimelines(QWidget* parent) : QWidget(parent) {
         view->setMinimumHeight(kLeastHeight);
         layout->addWidget(view, 1);  // a dialog's room is theirs, not the sentence's
     }
+    m_legend = new TimelineLegend;
+    layout->addWidget(m_legend);
+    for (TimelineView* view : {m_a, m_b}) connect(view, &TimelineView::tilesAdded, this, &LockedTimelines::showLegend);
+    connect(m_a, &TimelineView::rangeChanged, this, [this] { mirrorRange(*m_a, *m_b, m_offset); });
+    connect(m_b, &TimelineView::rangeChanged, this, [this] { mirrorRange(*m_b, *m_a, -m_offset); });
     connect(m_a, &TimelineView::viewChanged, this, [this] { follow(*m_a, *m_b, m_offset); });
     connect(m_b, &TimelineView::viewChanged, this, [this] { follow(*m_b, *m_a, -m_offset); });
 }
@@ -41,6 +48,26 @@ void LockedTimelines::follow(TimelineView& moved, TimelineView& other, double of
     m_led = &moved;
     other.setView(moved.from() + offset, moved.nsPerPixel());
     m_following = false;
+}
+
+// The same part of the step on the other side's clock.
+void LockedTimelines::mirrorRange(const TimelineView& from, TimelineView& to, double offset) {
+    const auto range = from.range();
+    const auto apart = static_cast<qint64>(offset);
+    to.setRange(range ? std::optional(std::pair(cappedSum(range->first, apart), cappedSum(range->second, apart))) : std::nullopt);
+}
+
+void LockedTimelines::showSides(bool shown) {
+    for (QWidget* part : {static_cast<QWidget*>(m_a), static_cast<QWidget*>(m_b), static_cast<QWidget*>(m_legend)}) part->setVisible(shown);
+}
+
+void LockedTimelines::showLegend() {
+    std::vector<LookClass> looks = m_a->looks();
+    std::ranges::copy(m_b->looks(), std::back_inserter(looks));
+    std::ranges::sort(looks);
+    const auto again = std::ranges::unique(looks);
+    looks.erase(again.begin(), again.end());
+    m_legend->setLooks(std::move(looks));
 }
 
 void LockedTimelines::setContent(const TimelineContent& content) {
@@ -55,6 +82,7 @@ void LockedTimelines::setContent(const TimelineContent& content) {
 }
 
 void LockedTimelines::setSides(TimelineContent a, TimelineContent b, qint64 originA, qint64 originB) {
+    for (TimelineView* view : {m_a, m_b}) view->setRange({});  // was of what stood upon each other before
     m_following = true;
     // Locked at what is chosen near an edge, one side shows what lies before its own.
     const double slack = static_cast<double>(a.lanes.end) - static_cast<double>(a.lanes.begin);
@@ -62,7 +90,7 @@ void LockedTimelines::setSides(TimelineContent a, TimelineContent b, qint64 orig
     m_a->setContent(std::move(a));
     m_b->setContent(std::move(b));
     m_following = false;
-    for (TimelineView* view : {m_a, m_b}) view->setVisible(true);
+    showSides(true);
     m_originA = originA;
     m_originB = originB;
     choose({}, {}, true);
@@ -108,13 +136,13 @@ void LockedTimelines::say(const QString& sentence) {
 
 void LockedTimelines::setSentence(const QString& sentence) {
     m_sentence->setText(sentence);
-    for (TimelineView* view : {m_a, m_b}) view->setVisible(sentence.isEmpty());
+    showSides(sentence.isEmpty());
     m_sentence->setVisible(true);
 }
 
 void LockedTimelines::showPlace(const QString& name, qint64 fromA, qint64 untilA, qint64 fromB, qint64 untilB) {
     const bool hasA = untilA > fromA, hasB = untilB > fromB;
-    for (TimelineView* view : {m_a, m_b}) view->setVisible(true);
+    showSides(true);
     if (!hasA && !hasB) return m_sentence->setText(QString("Nothing was captured of “%1”.").arg(name));
     if (hasA && hasB) m_offset = static_cast<double>(fromB) - static_cast<double>(fromA);
     // How wide they are is known when they have their place.

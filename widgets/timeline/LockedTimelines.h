@@ -1,6 +1,6 @@
 // LockedTimelines: the captured steps of both sides of an experiment, or of any two captures, one timeline below the other, locked together:
-// whichever is moved or zoomed takes the other with it, the same part of a step at the same place. Reads nothing, like TimelineView. Used by the page
-// Compare and by SideBySideDialog; GUI thread.
+// whichever is moved or zoomed takes the other with it, the same part of a step at the same place, and a range is of both. Reads nothing, like
+// TimelineView. Used by the page Compare and by SideBySideDialog; GUI thread.
 #pragma once
 #include <QWidget>
 
@@ -8,6 +8,7 @@
 
 namespace stepscope {
 
+class TimelineLegend;
 class ToneLabel;
 
 class LockedTimelines : public QWidget {
@@ -31,6 +32,7 @@ public:
     TimelineView& a() { return *m_a; }
     TimelineView& b() { return *m_b; }
     QString sentence() const;
+    const TimelineLegend& legend() const { return *m_legend; }
     double offset() const { return m_offset; }
 
 protected:
@@ -38,9 +40,13 @@ protected:
 
 private:
     void follow(TimelineView& moved, TimelineView& other, double offset);
+    void mirrorRange(const TimelineView& from, TimelineView& to, double offset);
+    void showSides(bool shown);
+    void showLegend();
     void lockAt(qint64 a, qint64 b, bool followA);
 
     ToneLabel* m_sentence;
+    TimelineLegend* m_legend;  // of the colours of both
     TimelineView *m_a, *m_b;
     TimelineView* m_led = nullptr;  // that the other one followed last; null: both still show all of it, each by itself
     double m_offset = 0;            // ns: of B's clock less A's, where both show the same

@@ -61,6 +61,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     } else if (m_drag == Drag::Range) {
         const qint64 now = timeAt(at.x());
         m_range = std::pair(std::min(m_rangeFrom, now), std::max(m_rangeFrom, now));
+        Q_EMIT rangeChanged();
         update();
     } else if (m_drag == Drag::Pan && (at - m_pressed).manhattanLength() > kClick) {
         setCursor(Qt::ClosedHandCursor);
@@ -78,6 +79,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     const bool click = (event->position() - m_pressed).manhattanLength() <= kClick;
     if (drag == Drag::Range && click) {  // a hand that trembled: what was selected stays, and its sums beside it
         m_range = m_formerRange;
+        Q_EMIT rangeChanged();
         update();
     } else if (drag == Drag::Range && m_range && m_range->second > m_range->first) {
         Q_EMIT sumsWanted(m_range->first, m_range->second);

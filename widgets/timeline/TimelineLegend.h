@@ -19,6 +19,7 @@ public:
         QStringList names;
         for (const LookClass look : m_looks) names.append(lookName(look));
         setAccessibleName("Colours: " + names.join(", "));
+        if (width() > 0) setFixedHeight(place(width(), nullptr));
         updateGeometry();
         update();
     }

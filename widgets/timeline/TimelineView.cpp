@@ -133,6 +133,12 @@ void TimelineView::addTiles(const std::vector<LodTilePtr>& tiles) {
     }
     m_overviewTiles = 0;
     update();
+    Q_EMIT tilesAdded();
+}
+
+void TimelineView::setRange(const std::optional<std::pair<qint64, qint64>>& range) {
+    m_range = range;
+    update();
 }
 
 void TimelineView::setSelected(const std::optional<TraceSlice>& slice, const std::vector<TraceSlice>& flows) {
@@ -143,6 +149,7 @@ void TimelineView::setSelected(const std::optional<TraceSlice>& slice, const std
 
 void TimelineView::clearSelection() {
     m_range.reset();
+    Q_EMIT rangeChanged();
     Q_EMIT selectionCleared();
     update();
 }

@@ -41,6 +41,7 @@ public:
     bool showCapture(bool forwards);            // the next of them, or the one before; false: there is none
     void setSlack(double ns) { m_slack = ns; }  // how far beyond its content it may be moved; of another view that is locked to it
     std::optional<std::pair<qint64, qint64>> range() const { return m_range; }
+    void setRange(const std::optional<std::pair<qint64, qint64>>& range);  // of another view that is locked to it: asks for no sums
     const std::optional<TraceSlice>& selected() const { return m_selected; }
     const std::vector<qint64>& marks() const { return m_marks; }
     QStringList markTexts() const;  // by time: where each stands on the ruler, and how far behind the one before
@@ -63,6 +64,8 @@ Q_SIGNALS:
     void sliceWanted(qint64 lane, int depth, qint64 time, qint64 near);
     void sumsWanted(qint64 from, qint64 to);
     void selectionCleared();
+    void rangeChanged();  // by a person, while it is dragged too
+    void tilesAdded();
     void clicked();       // by a person, on whatever
     void searchWanted();  // somebody wants to type a name
     void nextWanted(bool forwards);

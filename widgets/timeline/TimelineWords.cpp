@@ -38,8 +38,9 @@ QString histogram(const LogHistogram& durations) {
     QString text;
     for (const std::int64_t bar : bars)
         text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * static_cast<double>(bar) / static_cast<double>(most)));
-    return QString("%1 %2 %3")
-        .arg(timeText(static_cast<double>(LogHistogram::cellBegin(first))), text, timeText(static_cast<double>(LogHistogram::cellBegin(last + 1))));
+    return QString("%1\u00a0%2\u00a0%3")
+        .arg(timeText(static_cast<double>(LogHistogram::cellBegin(first))), text, timeText(static_cast<double>(LogHistogram::cellBegin(last + 1))))
+        .replace(' ', QChar::Nbsp);
 }
 
 }  // namespace
@@ -96,7 +97,8 @@ QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vec
         text += line("shortest, longest", timeText(static_cast<double>(kin.shortest)) + ", " + timeText(static_cast<double>(kin.longest)));
         const auto within = [&](double share) { return std::clamp(kin.durations.percentile(share), kin.shortest, kin.longest); };
         text += line("p50, p95", timeText(static_cast<double>(within(0.5))) + ", " + timeText(static_cast<double>(within(0.95))) + " (within 13 %)");
-        text += line("durations", histogram(kin.durations));
+        // Over both columns, and in one line: cut in two its blocks are no picture.
+        text += QString("<tr><td colspan='2'>durations%1%2</td></tr>").arg(QChar::Nbsp).arg(histogram(kin.durations));
         text += "</table>";
         if (kin.nestedEach) text += QString("<p>%1</p>").arg(kNestedEach);
     }

@@ -124,7 +124,7 @@ Status foldedQueues(SessionReader& reader, std::int64_t session, const TraceLane
     for (const TraceLane* lane : laneOfEachStream(lanes)) {
         std::vector<std::pair<qint64, double>> points;
         for (const QueueMean& mean : folds.at(streamPlaceOf(lane->thread)).means()) points.emplace_back(mean.at.ns, mean.length);
-        addQueue(*lane, severalRanks, "works on average", std::move(points), into);
+        addQueue(*lane, severalRanks, "waiting on average", std::move(points), into);
     }
     return {};
 }
@@ -152,7 +152,7 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
         std::vector<std::pair<qint64, double>> points;
         for (const QueuePoint& point : ranks[lane->thread.rank].queue(lane->thread.device, lane->thread.thread))
             points.emplace_back(point.at.ns, static_cast<double>(point.length));
-        addQueue(*lane, severalRanks, "works", std::move(points), into);
+        addQueue(*lane, severalRanks, "waiting", std::move(points), into);
     }
     return {};
 }

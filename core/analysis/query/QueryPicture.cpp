@@ -33,13 +33,41 @@ void addNote(QueryPicture& picture, const std::string& sentence) {
     picture.note += (picture.note.empty() ? "" : " ") + sentence;
 }
 
-void placeRows(QueryPicture& picture, const QueryResult& result) {
+// They say which row it is, and are no amounts to be seen beside others.
+bool namesAMember(const std::string& column) {
+    return column == "rank" || column == "capture";
+}
+bool namesAMoment(const std::string& column) {
+    return column == "start_ns" || column == "end_ns";
+}
+
+bool differs(const QueryResult& result, std::size_t column) {
+    return std::ranges::any_of(result.rows, [&](const auto& row) { return row[column] != result.rows.front()[column]; });
+}
+
+bool comesAgain(const QueryResult& result, std::size_t column) {
+    std::vector<double> values;
+    values.reserve(result.rows.size());
+    for (const auto& row : result.rows) values.push_back(drawableNumber(row[column]));
+    std::erase_if(values, [](double value) { return std::isnan(value); });
+    std::ranges::sort(values);
+    return std::ranges::adjacent_find(values) != values.end();
+}
+
+std::vector<std::size_t> numbersBeside(const QueryResult& result, std::size_t place) {
+    std::vector<std::size_t> columns;
+    for (std::size_t c = 0; c < result.columns.size(); ++c)
+        if (c != place && holdsNumbers(result, c)) columns.push_back(c);
+    return columns;
+}
+
+void placeRows(QueryPicture& picture, const QueryResult& result, std::size_t place) {
     picture.x.reserve(result.rows.size());
     std::size_t without = 0;
     double last = -std::numeric_limits<double>::infinity();
     picture.kind = QueryPicture::Kind::Line;
     for (const auto& row : result.rows) {
-        const double x = drawableNumber(row[0]);
+        const double x = drawableNumber(row[place]);
         picture.x.push_back(x);
         if (std::isnan(x)) {
             ++without;
@@ -57,32 +85,60 @@ void placeRows(QueryPicture& picture, const QueryResult& result) {
 
 }  // namespace
 
+std::size_t placeColumn(const QueryResult& result) {
+    if (result.columns.size() < 3 || result.rows.size() < 2 || !holdsNumbers(result, 0)) return 0;
+    const bool tells = namesAMember(result.columns[0]) ? !comesAgain(result, 0) : differs(result, 0);
+    if (tells) return 0;
+    // What is drawn along y has to be more than what was passed over.
+    const auto leavesAmounts = [&](std::size_t place) {
+        return std::ranges::any_of(numbersBeside(result, place), [&](std::size_t c) { return c != 0 && !namesAMember(result.columns[c]); });
+    };
+    std::size_t next = 0;
+    for (std::size_t c = 1; c < result.columns.size(); ++c) {
+        if (namesAMember(result.columns[c]) || !differs(result, c)) continue;
+        const bool numbers = holdsNumbers(result, c);
+        if (!numbers || namesAMoment(result.columns[c])) return leavesAmounts(c) ? c : 0;
+        if (next == 0) next = c;
+    }
+    return leavesAmounts(next) ? next : 0;
+}
+
 std::vector<std::size_t> drawableColumns(const QueryResult& result) {
-    std::vector<std::size_t> columns;
-    for (std::size_t c = 1; c < result.columns.size(); ++c)
-        if (holdsNumbers(result, c)) columns.push_back(c);
-    return columns;
+    return numbersBeside(result, placeColumn(result));
 }
 
 QueryPicture pictureOf(const QueryResult& result, std::optional<std::size_t> only) {
     if (result.rows.empty()) return whyNot("There is no row to draw.");
     if (result.columns.size() < 2)
         return whyNot("A chart needs two columns at least: the first is drawn along x, the numbers of the others along y.");
-    auto columns = drawableColumns(result);
+    const std::size_t place = placeColumn(result);
+    auto columns = numbersBeside(result, place);
     if (columns.empty())
-        return whyNot(
-            fmt::format("No column behind \"{}\" holds only numbers, so nothing can be drawn along y; the table has the rows.", result.columns[0]));
+        return whyNot(fmt::format("No column behind \"{}\" holds only numbers, so nothing can be drawn along y; the table has the rows.",
+                                  result.columns[place]));
     QueryPicture picture;
-    picture.xName = result.columns[0];
+    picture.xName = result.columns[place];
     if (only && std::ranges::find(columns, *only) != columns.end()) {
         columns = {*only};
-    } else if (columns.size() > kMostQueryLines) {
-        addNote(picture, fmt::format("The first {} of {} columns are drawn; the list beside it draws one alone.", kMostQueryLines, columns.size()));
-        columns.resize(kMostQueryLines);
+    } else {
+        const auto end = columns.end();
+        const auto aside = std::stable_partition(columns.begin(), end,
+                                                 [&](std::size_t c) { return !namesAMember(result.columns[c]) && !namesAMoment(result.columns[c]); });
+        if (aside != columns.begin() && aside != end) {
+            std::string names;
+            for (auto c = aside; c != end; ++c) names += (names.empty() ? "" : ", ") + result.columns[*c];
+            addNote(picture, fmt::format("Not drawn beside the others: {}. The list above draws one column alone.", names));
+            columns.erase(aside, end);
+        }
+        if (columns.size() > kMostQueryLines) {
+            addNote(picture,
+                    fmt::format("The first {} of {} columns are drawn; the list beside it draws one alone.", kMostQueryLines, columns.size()));
+            columns.resize(kMostQueryLines);
+        }
     }
     std::size_t rows = result.rows.size();
-    if (holdsNumbers(result, 0)) {
-        placeRows(picture, result);
+    if (holdsNumbers(result, place)) {
+        placeRows(picture, result, place);
         if (std::ranges::all_of(picture.x, [](double x) { return std::isnan(x); }))
             return whyNot(fmt::format("No value of \"{}\" is a number that can be drawn.", picture.xName));
     } else {
@@ -92,7 +148,7 @@ QueryPicture pictureOf(const QueryResult& result, std::optional<std::size_t> onl
             rows = kMostQueryBars;
         }
         for (std::size_t r = 0; r < rows; ++r)
-            picture.names.push_back(isNullValue(result.rows[r][0]) ? std::string("NULL") : queryText(result.rows[r][0]));
+            picture.names.push_back(isNullValue(result.rows[r][place]) ? std::string("NULL") : queryText(result.rows[r][place]));
     }
     std::size_t without = 0, with = 0;
     picture.low = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// QueryPicture: what of a query's result can be drawn: the first column along x, the numbers of the others along y. A sentence says why nothing can
+// QueryPicture: what of a query's result can be drawn: one column along x, the numbers of the others along y. A sentence says why nothing can
 // be, and what is not in the picture. Pure functions, called by the page Query.
 #pragma once
 #include <cstddef>
@@ -33,9 +33,12 @@ struct QueryPicture {
 
 constexpr std::size_t kMostQueryLines = 8, kMostQueryBars = 200;
 
-// The columns behind the first that hold numbers.
+// The column along x: the first, unless it is a number that does not tell the rows apart (one value in all of them, or a rank or capture that comes
+// again); then the first of words or of times, else the first that differs from row to row.
+std::size_t placeColumn(const QueryResult& result);
+// The other columns that hold numbers.
 std::vector<std::size_t> drawableColumns(const QueryResult& result);
-// only: of one of them; without: of all, as many as can be told apart.
+// only: of one of them; without: of all, as many as can be told apart, but for moments, rank and capture where there is anything else.
 QueryPicture pictureOf(const QueryResult& result, std::optional<std::size_t> only = {});
 
 }  // namespace stepscope

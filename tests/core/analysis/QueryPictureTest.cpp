@@ -60,6 +60,25 @@ TEST(QueryPicture, IsABarARowWhereTheFirstColumnIsWords) {
     EXPECT_THAT(picture.note, HasSubstr("first 200 of 500 rows"));
 }
 
+TEST(QueryPicture, PassesOverARankThatIsTheSameInEveryRowAndDrawsNoMomentBesideAmounts) {
+    const auto result = resultOf({"rank", "place", "start_ns", "gap_us"}, {{wholeValue(0), wordsValue("thread 1"), wholeValue(9'000'000'000), 2.5},
+                                                                           {wholeValue(0), wordsValue("thread 2"), wholeValue(8'000'000'000), 1.5}});
+    EXPECT_EQ(placeColumn(result), 1u);
+    const auto picture = pictureOf(result);
+    EXPECT_EQ(picture.kind, Drawn::Bars);
+    EXPECT_EQ(picture.xName, "place");
+    EXPECT_EQ(picture.names[1], "thread 2");
+    ASSERT_EQ(picture.lines.size(), 1u);
+    EXPECT_EQ(picture.lines[0].name, "gap_us");
+    EXPECT_THAT(picture.note, HasSubstr("rank, start_ns"));
+    EXPECT_EQ(pictureOf(result, 2).lines.at(0).name, "start_ns") << "alone it is drawn";
+    // A rank that tells the rows apart is what they are about; so is a column that nothing is drawn beside.
+    EXPECT_EQ(placeColumn(resultOf({"rank", "calls", "ms"}, {{wholeValue(0), wholeValue(3), 1.5}, {wholeValue(1), wholeValue(4), 2.5}})), 0u);
+    EXPECT_EQ(placeColumn(resultOf({"rank", "step", "ms"}, {{wholeValue(0), wholeValue(3), 1.5}, {wholeValue(0), wholeValue(4), 2.5}})), 1u);
+    EXPECT_EQ(placeColumn(resultOf({"rank", "ms"}, {{wholeValue(0), 1.5}, {wholeValue(0), 2.5}})), 0u);
+    EXPECT_EQ(placeColumn(resultOf({"rank", "capture", "ms"}, {{wholeValue(0), wholeValue(1), 1.5}, {wholeValue(0), wholeValue(1), 2.5}})), 0u);
+}
+
 TEST(QueryPicture, SaysWhyNothingCanBeDrawn) {
     EXPECT_THAT(pictureOf(resultOf({"a", "b"}, {})).why, HasSubstr("no row"));
     EXPECT_THAT(pictureOf(resultOf({"a"}, {{wholeValue(1)}})).why, HasSubstr("two columns"));

@@ -227,7 +227,7 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     ASSERT_TRUE(traceCounters(options.database.toStdString(), view().content().session, view().content().lanes, always, folded, 0));
     const auto mean = std::ranges::find(folded.series, queue->name, &CounterSeries::name);
     ASSERT_NE(mean, folded.series.end());
-    EXPECT_TRUE(mean->range().endsWith("works on average")) << mean->range().toStdString();
+    EXPECT_TRUE(mean->range().endsWith("waiting on average")) << mean->range().toStdString();
     const auto area = [](const CounterSeries& series) {
         double sum = 0;
         for (std::size_t i = 0; i + 1 < series.points.size(); ++i)

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <QMouseEvent>
 #include <QTest>
 
 #include "TimelineFixture.h"
 #include "widgets/timeline/LockedTimelines.h"
+#include "widgets/timeline/TimelineLegend.h"
 
 namespace stepscope {
 namespace {
@@ -91,6 +93,35 @@ TEST(TwoTimelines, StandUponEachOtherAtWhatIsChosenUntilNothingIs) {
     both.choose({}, {}, false);
     EXPECT_FALSE(both.a().selected().has_value());
     EXPECT_NEAR(both.b().from() - both.a().from(), static_cast<double>(kLater), 1);
+}
+
+TEST(TwoTimelines, ARangeOfOneIsDrawnInBothAndGoesFromBoth) {
+    TwoTraces two(kLater);
+    LockedTimelines& both = two.both;
+    const QRect lanes = both.b().lanesRect();
+    const QPoint left(lanes.left() + 100, lanes.top() + 5), right(lanes.left() + 300, lanes.top() + 5);
+    QTest::mousePress(&both.b(), Qt::LeftButton, Qt::ShiftModifier, left);
+    QMouseEvent move(QEvent::MouseMove, right, both.b().mapToGlobal(right), Qt::LeftButton, Qt::LeftButton, Qt::ShiftModifier);
+    QCoreApplication::sendEvent(&both.b(), &move);
+    QTest::mouseRelease(&both.b(), Qt::LeftButton, Qt::ShiftModifier, right);
+    ASSERT_TRUE(both.b().range().has_value());
+    ASSERT_TRUE(both.a().range().has_value());
+    EXPECT_EQ(both.b().range()->first - both.a().range()->first, kLater);
+    EXPECT_EQ(both.b().range()->second - both.a().range()->second, kLater);
+    both.a().clearSelection();
+    EXPECT_FALSE(both.b().range().has_value()) << "whichever side it is taken from";
+}
+
+TEST(TwoTimelines, HaveTheColoursOfBothInOneLegend) {
+    TwoTraces two(0);
+    LockedTimelines& both = two.both;
+    both.a().addStyles({{.name = "aten::mm", .role = "mlp/up"}});
+    both.b().addStyles({{.name = "aten::mm", .role = "mlp/up"}, {.name = "aten::gelu", .role = "attention/core"}});
+    both.b().addTiles({});
+    EXPECT_FALSE(both.legend().isHidden());
+    EXPECT_EQ(both.legend().accessibleName(), QString("Colours: %1, %2").arg(lookName(LookClass::Attention), lookName(LookClass::Mlp)));
+    both.setSentence("Reading the captured steps.");
+    EXPECT_TRUE(both.legend().isHidden()) << "of nothing there are no colours";
 }
 
 // As on the page Compare: both show places of one session, so that one of them may be held back at an end of it.

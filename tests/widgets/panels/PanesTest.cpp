@@ -56,6 +56,30 @@ TEST(Panes, ARowThatIsClickedAsksForItsLongestSlice) {
     EXPECT_EQ(table->selectionModel()->selectedRows().value(0).row(), 1);
 }
 
+TEST(Panes, NamesAreCutInTheirMiddleAndTheirTipIsTheWholeOne) {
+    PaneTable table("kernels", 0, false);
+    const QString name = "void at::native::vectorized_elementwise_kernel<4, " + QString(80, 'x') + ", float>";
+    table.setRows({{"Name", "What ran", {}, true, 20}, {"Role", "Where", {}, true}}, {{{name, name}, {"mlp", "mlp"}}});
+    const QAbstractItemModel& model = *table.table()->model();
+    EXPECT_EQ(table.table()->textElideMode(), Qt::ElideMiddle) << "what tells them apart stands at the end";
+    EXPECT_TRUE(model.index(0, 0).data(Qt::ToolTipRole).toString().contains("float&gt;")) << "all of it";
+    EXPECT_FALSE(model.index(0, 1).data(Qt::ToolTipRole).isValid());
+    // A longer role that comes later is not cut, unless a person chose the width.
+    const auto with = [&](const QString& role) {
+        table.setRows({{"Name", "What ran", {}, true, 20}, {"Role", "Where", {}, true}}, {{{name, name}, {role, role}}});
+    };
+    const int before = table.table()->columnWidth(1);
+    with("attention/projection of the values");
+    const int wide = table.table()->columnWidth(1);
+    EXPECT_GT(wide, before);
+    EXPECT_GE(wide, table.table()->fontMetrics().horizontalAdvance("attention/projection of the values"));
+    with("mlp");
+    EXPECT_EQ(table.table()->columnWidth(1), wide) << "nor does it shrink";
+    table.table()->setColumnWidth(1, 40);
+    with("attention/projection of the values");
+    EXPECT_EQ(table.table()->columnWidth(1), 40);
+}
+
 TEST(Panes, KernelsAreCopiedAsCsvWithPlainNumbers) {
     KernelsPane pane;
     pane.setView(paneView(true));

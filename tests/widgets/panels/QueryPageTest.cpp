@@ -218,6 +218,56 @@ TEST_F(QueryPageTest, AChartDrawsOneColumnOrAllAndSaysWhatItCannot) {
     EXPECT_TRUE(page.chart()->accessibleDescription().contains("two columns")) << page.chart()->accessibleDescription().toStdString();
 }
 
+TEST_F(QueryPageTest, AChartOfRowsOfOneRankIsOverTheirNames) {
+    page.forms()->setCurrentIndex(1);
+    page.setAnswer(
+        answerOf({"rank", "place", "gap_us"}, {{std::int64_t{0}, std::string("thread 1"), 3.0}, {std::int64_t{0}, std::string("thread 2"), 2.0}}));
+    EXPECT_EQ(page.chart()->picture().kind, QueryPicture::Kind::Bars);
+    EXPECT_EQ(page.chart()->picture().names.at(1), "thread 2");
+    EXPECT_EQ(page.chart()->picture().lines.size(), 1u);
+    // One place alone stands in the middle.
+    page.setAnswer(answerOf({"x", "y"}, {{std::int64_t{0}, 3.0}, {std::int64_t{0}, 2.0}}));
+    QTest::qWait(20);
+    EXPECT_NEAR(page.chart()->placeOf(0, 0).x(), page.chart()->width() / 2.0, page.chart()->width() / 8.0);
+}
+
+TEST_F(QueryPageTest, NumbersOfAColumnHaveTheirPointsBelowEachOther) {
+    page.setAnswer(answerOf({"name", "ms"},
+                            {{std::string("a"), 12.5}, {std::string("b"), 0.125}, {std::string("c"), 3.0}, {std::string("d"), std::int64_t{4}}}));
+    EXPECT_EQ(cell(*page.table(), 0, 1), "12.500");
+    EXPECT_EQ(cell(*page.table(), 1, 1), "0.125");
+    EXPECT_EQ(cell(*page.table(), 2, 1), "3.000");
+    EXPECT_EQ(cell(*page.table(), 3, 1), "4") << "a whole number of the query is one";
+    page.setAnswer(answerOf({"name", "x"}, {{std::string("a"), 1e-9}, {std::string("b"), 2.5}}));
+    EXPECT_EQ(cell(*page.table(), 0, 1), "1e-09") << "no digit is lost to the others";
+    EXPECT_EQ(cell(*page.table(), 1, 1), "2.5");
+}
+
+TEST_F(QueryPageTest, ANameThatIsCutGetsTheRoomThatIsFree) {
+    page.resize(1600, 560);
+    const std::string name = "void at::native::" + std::string(100, 'x') + "<float>";
+    page.setAnswer(answerOf({"name", "ms"}, {{name, 2.5}}));
+    QTest::qWait(20);
+    const QTableView& table = *page.table();
+    EXPECT_GE(table.columnWidth(0), table.fontMetrics().horizontalAdvance(QString::fromStdString(name)));
+    EXPECT_LE(table.horizontalHeader()->length(), table.viewport()->width()) << "no more than there is";
+    EXPECT_EQ(table.textElideMode(), Qt::ElideMiddle);
+    page.resize(640, 560);
+    page.setAnswer(answerOf({"name", "ms"}, {{name, 2.5}}));
+    QTest::qWait(20);
+    const int narrow = table.columnWidth(0);
+    page.resize(1600, 560);
+    QTest::qWait(20);
+    EXPECT_GT(table.columnWidth(0), narrow) << "also when the window grows";
+    page.resize(640, 560);
+    QTest::qWait(20);
+    EXPECT_EQ(table.columnWidth(0), narrow) << "and back";
+    page.table()->setColumnWidth(0, 90);
+    page.resize(1600, 560);
+    QTest::qWait(20);
+    EXPECT_EQ(table.columnWidth(0), 90) << "what a person chose stays";
+}
+
 TEST_F(QueryPageTest, TheBarThatTheKeysAreAtIsInSight) {
     page.forms()->setCurrentIndex(1);
     std::vector<std::vector<QueryValue>> rows;

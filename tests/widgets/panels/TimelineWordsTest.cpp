@@ -109,6 +109,9 @@ TEST(TimelineWords, KinOfASliceSayBeforeAndAfterAndHowTheirDurationsSpread) {
     EXPECT_TRUE(wordsOf(sliceWords(slice, kin, {before, after}, 0)).contains("The only one of that name in this session:"));
     EXPECT_EQ(words.count(QChar(0x2588)), 1) << "one duration is the most frequent: " << words.toStdString();
     EXPECT_EQ(words.count(QChar(0x2584)), 2) << "the two others half as often";
+    const qsizetype durations = words.indexOf("durations");
+    ASSERT_GE(durations, 0);
+    EXPECT_FALSE(words.mid(durations, words.indexOf('|', durations) - durations).contains(' ')) << "nowhere to break it: " << words.toStdString();
     KinAnswer one;
     one.count = 1;
     one.shortest = one.longest = one.total = 9'000;

@@ -29,6 +29,7 @@ QString shownName(const std::string& text) {
 
 // Ticks between two numbers that differ in their last digits only could not be told apart, nor counted.
 Scale drawableScale(double low, double high, bool nice) {
+    if (const double around = std::max(1.0, 1e-3 * std::abs(low)); !nice && low == high) return {low - around, high + around, false};
     const double least = 1e-9 * std::max(std::abs(low), std::abs(high));
     if (low < high && high - low <= least) return {low - least, high + least, false};
     return nice || !(low < high) ? niceScale(low, high, false, false) : Scale{low, high, false};

@@ -157,15 +157,37 @@ void QueryPage::showResult() {
     m_columns->clear();
     if (m_answer.result) {
         m_table->resizeColumnsToContents();
-        const int widest = m_table->fontMetrics().averageCharWidth() * 44;
+        m_widths.clear();
         for (int column = 0; column < m_rows->columnCount(); ++column)
-            m_table->setColumnWidth(column, std::min(m_table->columnWidth(column) + 8, widest));
+            m_widths.push_back({.natural = m_table->columnWidth(column) + 8, .given = m_table->columnWidth(column)});
+        widenWords();
         const auto drawable = drawableColumns(*m_answer.result);
         if (drawable.size() > 1) m_columns->addItem("all columns", -1);
         for (const std::size_t column : drawable)
             m_columns->addItem(queryCell(QueryValue(m_answer.result->columns[column])), static_cast<int>(column));
     }
     showPicture();
+}
+
+// What is cut gets the room that is free; a width that a person chose stays.
+void QueryPage::widenWords() {
+    const int widest = m_table->fontMetrics().averageCharWidth() * 44;
+    int room = m_table->viewport()->width();
+    for (std::size_t column = 0; column < m_widths.size(); ++column) {
+        ColumnWidth& one = m_widths[column];
+        const int now = m_table->columnWidth(static_cast<int>(column));
+        one.chosen = one.chosen || now != one.given;
+        one.given = one.chosen ? now : std::min(one.natural, widest);
+        room -= one.given;
+    }
+    for (std::size_t column = 0; column < m_widths.size(); ++column) {
+        ColumnWidth& one = m_widths[column];
+        const int more = one.chosen ? 0 : std::clamp(room, 0, one.natural - one.given);
+        room -= more;
+        one.given += more;
+        m_table->setColumnWidth(static_cast<int>(column), one.given);
+        one.given = m_table->columnWidth(static_cast<int>(column));
+    }
 }
 
 void QueryPage::showPicture() {
@@ -255,6 +277,10 @@ void QueryPage::askWhere() {
 
 // Esc ends what runs, else it leaves the field: on the page itself the window's single keys act again.
 bool QueryPage::eventFilter(QObject* watched, QEvent* event) {
+    if (m_table != nullptr && watched == m_table->viewport()) {
+        if (event->type() == QEvent::Resize) widenWords();
+        return false;
+    }
     if (event->type() != QEvent::KeyPress || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape) return QWidget::eventFilter(watched, event);
     if (!stop()) setFocus(Qt::ShortcutFocusReason);
     return true;

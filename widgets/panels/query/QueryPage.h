@@ -82,6 +82,10 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+    struct ColumnWidth {
+        int natural = 0, given = 0;  // as wide as what is in it; as it was made last
+        bool chosen = false;         // by a person
+    };
     QWidget* buildQuestion();
     QWidget* buildResult();
     void buildTable();
@@ -92,6 +96,7 @@ private:
     void mark(const std::optional<QueryPlace>& place);
     void showResult();
     void showPicture();
+    void widenWords();
     void showState();
     QString stateSentence() const;
     QString resultSentence() const;
@@ -118,7 +123,8 @@ private:
     QTabBar* m_forms;
     QStackedWidget* m_stack;
     QueryTable* m_rows;
-    QTableView* m_table;
+    std::vector<ColumnWidth> m_widths;
+    QTableView* m_table = nullptr;
     QueryChart* m_chart;
     QWidget* m_result;
     QSplitter* m_split;

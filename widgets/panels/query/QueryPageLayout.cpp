@@ -134,6 +134,7 @@ void QueryPage::buildTable() {
     styleRows(*m_table, 5);
     m_table->setSelectionBehavior(QAbstractItemView::SelectItems);  // cells are copied
     m_table->setTextElideMode(Qt::ElideMiddle);
+    m_table->viewport()->installEventFilter(this);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_table->setMinimumHeight(44);
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);  // none of a million rows is measured
@@ -152,7 +153,7 @@ QWidget* QueryPage::buildResult() {
     m_forms->setDocumentMode(true);
     m_forms->addTab("Table");
     m_forms->addTab("Chart");
-    m_forms->setTabToolTip(1, "The first column along x, the numbers of the others along y");
+    m_forms->setTabToolTip(1, "Names or times along x, the numbers of the other columns along y");
     m_columns = narrowList("Column that is drawn");
     m_columns->setToolTip("Draws one column alone");
     m_copy = new QPushButton("Copy");

@@ -17,6 +17,22 @@ namespace {
 constexpr std::size_t kLongestQueryCell = 300;          // bytes of a text in a cell
 constexpr qsizetype kMostCopied = qsizetype{16} << 20;  // characters
 constexpr int kQueryDigits = 12;
+constexpr std::size_t kRowsAligned = 1000;  // so many rows say how many decimals a column has
+
+// Behind the point; -1: it is written with an exponent, or is no number.
+int decimalsOf(const QString& digits) {
+    if (digits.contains('e') || digits.contains('n')) return -1;
+    const qsizetype point = digits.indexOf('.');
+    return point < 0 ? 0 : static_cast<int>(digits.size() - point - 1);
+}
+
+int commonDecimals(const QueryResult& result, std::size_t column) {
+    int most = 0;
+    for (std::size_t row = 0; row < std::min(result.rows.size(), kRowsAligned); ++row)
+        if (const QueryValue& value = result.rows[row][column]; std::holds_alternative<double>(value))
+            most = std::max(most, decimalsOf(queryCell(value)));
+    return most;
+}
 
 // Cut between two characters.
 std::string_view shortened(const std::string& text) {
@@ -48,12 +64,25 @@ void QueryTable::setResult(std::shared_ptr<const QueryResult> result) {
     m_order.resize(m_result ? m_result->rows.size() : 0);
     std::iota(m_order.begin(), m_order.end(), 0U);
     m_numbers.clear();
-    for (int column = 0; column < columnCount(); ++column) m_numbers.push_back(holdsNumbers(*m_result, static_cast<std::size_t>(column)));
+    m_decimals.clear();
+    for (std::size_t column = 0; column < static_cast<std::size_t>(columnCount()); ++column) {
+        m_numbers.push_back(holdsNumbers(*m_result, column));
+        m_decimals.push_back(m_numbers.back() ? commonDecimals(*m_result, column) : 0);
+    }
     endResetModel();
 }
 
 const QueryValue& QueryTable::at(int row, int column) const {
     return m_result->rows.at(m_order.at(static_cast<std::size_t>(row))).at(static_cast<std::size_t>(column));
+}
+
+// Points stand below each other: never fewer decimals than the number has alone.
+QString QueryTable::shownCell(int row, int column) const {
+    const QueryValue& value = at(row, column);
+    QString alone = queryCell(value);
+    if (!std::holds_alternative<double>(value)) return alone;
+    const int own = decimalsOf(alone), common = m_decimals[static_cast<std::size_t>(column)];
+    return own < 0 || own >= common ? alone : QString::number(std::get<double>(value), 'f', common);
 }
 
 int QueryTable::rowCount(const QModelIndex& parent) const {
@@ -71,7 +100,7 @@ QVariant QueryTable::data(const QModelIndex& index, int role) const {
     const QueryValue& value = at(index.row(), index.column());
     switch (role) {
         case Qt::DisplayRole:
-            return queryCell(value);
+            return shownCell(index.row(), index.column());
         case Qt::ToolTipRole: {
             // Only where the cell does not say all.
             const QString whole = wholeCell(value);

@@ -29,9 +29,12 @@ public:
     QString asText(const QItemSelection& selection, bool* cut = nullptr) const;
 
 private:
+    QString shownCell(int row, int column) const;
+
     std::shared_ptr<const QueryResult> m_result;
     std::vector<std::uint32_t> m_order;  // rows of the result
     std::vector<bool> m_numbers;         // of each column
+    std::vector<int> m_decimals;         // of each column, of the numbers that are no whole ones; 0: as each has them
 };
 
 // A value as a line of text that obeys nothing: what turns the direction of writing, and what is no text, is a mark.

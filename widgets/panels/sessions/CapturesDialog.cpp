@@ -161,10 +161,11 @@ void CapturesDialog::confirm() {
     if (chosen() == nullptr) return;
     const CaptureRow one = *chosen();
     confirmDeleting("Delete a capture",
-                    QString("Delete capture %1 of session %2 for good? Its %3 are given back to the disk. The steps, charts and other "
+                    QString("Delete capture %1 of session %2%3 for good? Its %4 are given back to the disk. The steps, charts and other "
                             "captures of the session stay.")
                         .arg(one.number)
                         .arg(session())
+                        .arg(one.steps == 0 ? QString() : QString(", step%1 %2,").arg(one.steps == 1 ? "" : "s", capturedSteps(one)))
                         .arg(roomText(one.bytes)),
                     [this, number = one.number] {
                         if (m_waiting) return;

@@ -20,11 +20,18 @@ namespace stepscope {
 namespace {
 
 const QString kUnknownText = QStringLiteral("–");
+constexpr int kSwatchRoom = 14;  // before the text
 
 // Bars and swatches; everything else as tables draw it.
 class PaneCells : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const QSize plain = QStyledItemDelegate::sizeHint(option, index);
+        const auto* order = static_cast<const PaneOrder*>(index.model());
+        const PaneCell& cell = static_cast<const PaneRows*>(order->sourceModel())->cell(order->mapToSource(index));
+        return cell.light.isValid() ? plain + QSize(kSwatchRoom, 0) : plain;
+    }
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const auto* order = static_cast<const PaneOrder*>(index.model());
         const PaneCell& cell = static_cast<const PaneRows*>(order->sourceModel())->cell(order->mapToSource(index));
@@ -34,7 +41,7 @@ public:
             initStyleOption(&rest, index);
             if ((option.state & QStyle::State_Selected) != 0) painter->fillRect(option.rect, option.palette.brush(QPalette::Highlight));
             painter->fillRect(QRect(option.rect.left() + 4, option.rect.center().y() - 4, 9, 9), dark ? cell.dark : cell.light);
-            rest.rect.adjust(14, 0, 0, 0);
+            rest.rect.adjust(kSwatchRoom, 0, 0, 0);
         }
         QStyledItemDelegate::paint(painter, rest, index);
         if (cell.bar.empty()) return;
@@ -73,7 +80,10 @@ QVariant PaneRows::data(const QModelIndex& index, int role) const {
         case kSortRole:
             return one.value.isValid() ? one.value : QVariant(one.text);
         case Qt::ToolTipRole:
-            return one.tip.isEmpty() ? QVariant() : QVariant(paneTip(one.tip));
+            if (!one.tip.isEmpty()) return paneTip(one.tip);
+            // Of a column that may be too narrow for them: the whole name.
+            return m_columns[static_cast<std::size_t>(index.column())].wide > 0 && one.text != kUnknownText ? QVariant(paneTip(one.text))
+                                                                                                            : QVariant();
         case Qt::TextAlignmentRole:
             return static_cast<int>((m_columns[static_cast<std::size_t>(index.column())].words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         default:
@@ -113,6 +123,7 @@ PaneTable::PaneTable(const QString& name, int sorted, bool filtered, QWidget* pa
     m_table->setSortingEnabled(true);
     styleRows(*m_table, 5);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setTextElideMode(Qt::ElideMiddle);  // what tells kernels apart stands at the end of their names
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_table->horizontalHeader()->setMinimumSectionSize(24);
@@ -153,15 +164,20 @@ void PaneTable::setRows(std::vector<PaneColumn> columns, std::vector<std::vector
     m_empty->setVisible(!some);
     m_head->setVisible(some);
     if (!some) return;
-    // Widths are a person's once there were rows.
-    if (std::exchange(m_filled, true)) return;
-    m_table->sortByColumn(m_sorted, Qt::DescendingOrder);
+    const bool first = !std::exchange(m_filled, true);
+    if (first) m_table->sortByColumn(m_sorted, Qt::DescendingOrder);
+    m_widths.resize(static_cast<std::size_t>(m_rows->columnCount()), -1);
     for (int column = 0; column < m_rows->columnCount(); ++column) {
-        const int letters = m_rows->columns()[static_cast<std::size_t>(column)].wide;
+        int& given = m_widths[static_cast<std::size_t>(column)];
+        const int letters = m_rows->columns()[static_cast<std::size_t>(column)].wide, before = m_table->columnWidth(column);
+        // What a person chose stays; others grow with what comes, and never shrink under the pointer.
+        if (given >= 0 && (letters > 0 || before != given)) continue;
         if (letters > 0)
             m_table->setColumnWidth(column, fontMetrics().averageCharWidth() * letters);
         else
             m_table->resizeColumnToContents(column);
+        if (given > m_table->columnWidth(column)) m_table->setColumnWidth(column, given);
+        given = m_table->columnWidth(column);
     }
 }
 

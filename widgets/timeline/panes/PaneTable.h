@@ -101,6 +101,7 @@ private:
     ToneLabel* m_empty;
     int m_sorted;
     bool m_filled = false;
+    std::vector<int> m_widths;  // that the columns were given here; -1: none yet
 };
 
 }  // namespace stepscope

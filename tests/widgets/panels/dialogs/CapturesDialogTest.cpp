@@ -68,7 +68,7 @@ TEST_F(CapturesDialogTest, AsksOnceBeforeOneIsRemoved) {
     EXPECT_EQ(removed.count(), 0);
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
     QTest::mouseClick(dialog.removeButton(), Qt::LeftButton);
-    EXPECT_TRUE(dialog.findChild<QMessageBox*>()->text().contains("capture 2 of session 7"));
+    EXPECT_TRUE(dialog.findChild<QMessageBox*>()->text().contains("capture 2 of session 7, step 90, for good")) << "which steps go";
     answerWith("Delete");
     ASSERT_EQ(removed.count(), 1);
     EXPECT_EQ(removed[0][0].toLongLong(), 7);
