@@ -33,8 +33,8 @@ struct GenerateOptions {
     bool ignoreEnd = false, json = false;
 };
 
-// The lines of a file that are not empty.
-Result<std::vector<std::string>> linesOf(const std::string& path) {
+// The lines of a file that are not empty, and which ones they are.
+Result<std::vector<std::string>> linesOf(const std::string& path, std::vector<std::string>& places) {
     std::error_code problem;
     const auto status = std::filesystem::status(path, problem);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
@@ -46,11 +46,15 @@ Result<std::vector<std::string>> linesOf(const std::string& path) {
         return makeError(ErrorCode::BadInput, fmt::format("The file of prompts {} is larger than 4 MB; a prompt is a line of it.", path));
     std::vector<std::string> lines;
     bool first = true;
+    std::int64_t number = 0;
     for (std::string line; std::getline(file, line);) {
+        ++number;
         if (line.ends_with('\r')) line.pop_back();
         if (first && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
         first = false;
-        if (!line.empty()) lines.push_back(line);
+        if (line.empty()) continue;
+        lines.push_back(line);
+        places.push_back(fmt::format("Line {} of the file of prompts {}", number, path));
     }
     if (file.bad()) return makeError(ErrorCode::Io, fmt::format("The file of prompts {} cannot be read.", path));
     if (lines.empty()) return makeError(ErrorCode::BadInput, fmt::format("The file of prompts {} has no line with a prompt.", path));
@@ -87,7 +91,7 @@ Result<TextRequest> request(const GenerateOptions& options) {
     wanted.prompts = options.prompts;
     if (!options.promptFile.empty()) {
         if (!wanted.prompts.empty()) return makeError(ErrorCode::BadInput, "Prompts come from --prompt or from --prompts, not from both.");
-        auto lines = linesOf(options.promptFile);
+        auto lines = linesOf(options.promptFile, wanted.places);
         if (!lines) return lines.error();
         wanted.prompts = std::move(*lines);
     }

@@ -95,6 +95,7 @@ std::string formsText(const FormsAnswer& answer) {
     if (answer.rounds + answer.leftOut > 0)
         text += fmt::format("{} {}{}, {:.0f} s\n", answer.rounds, answer.rounds == 1 ? "round counts" : "rounds count",
                             answer.leftOut > 0 ? fmt::format(", {} left out for other programs", answer.leftOut) : std::string(), answer.seconds);
+    if (!answer.whyNoSpeed.empty()) text += answer.whyNoSpeed + "\n";
     if (!std::isfinite(answer.bytesPerSecond)) text += "The memory bandwidth of this machine is not known yet; `diagnose` measures it.\n";
     for (const PrunedRow& row : answer.pruned)
         text += fmt::format("{:>5} pruned: perplexity {} ({}){}\n", row.name, format::significant(row.perplexity, 5),
@@ -164,6 +165,7 @@ Json answerJson(const FormsAnswer& answer, const std::string& from) {
             {"threads", answer.threads},
             {"rounds", answer.rounds},
             {"left_out", answer.leftOut},
+            {"why_no_speed", answer.whyNoSpeed.empty() ? Json() : Json(answer.whyNoSpeed)},
             {"floor", {{"prompt", number(answer.promptFloor - 1)}, {"text", number(answer.textFloor - 1)}}},
             {"bytes_per_s", number(answer.bytesPerSecond)},
             {"seconds", number(answer.seconds)},

@@ -166,6 +166,12 @@ Status findWorkers(TrainOptions& options) {
                          fmt::format("--workers {} starts that many on this machine, and the environment says that this is one of {} "
                                      "(WORLD_SIZE); leave one of the two out.",
                                      asked, place->size));
+    // Even the same number: who means --workers would wait for others that nobody starts. Those that it starts have it among their words.
+    if (asked > 1 && !place->alone() && !startedByFirstWorker())
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("--workers {} starts the others itself, and RANK, WORLD_SIZE or SLURM's variables say that this is worker {} of "
+                                     "{} that something else starts. Leave out --workers, or unset those variables where they are left over.",
+                                     asked, place->rank, place->size));
     if (asked > 1 && !options.measures.empty())
         return makeError(ErrorCode::BadInput, "train --measure lets two values take turns within one process; leave it out, or --workers.");
     options.startsOthers = asked > 1 && place->alone() ? static_cast<int>(asked) : 1;

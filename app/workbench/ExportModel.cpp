@@ -14,6 +14,8 @@ Result<ExportAnswer> exportModel(const ExportRequest& request, const std::atomic
                                             .place = model->place,
                                             .model = model->model,
                                             .tokenizer = model->tokenizer.get(),
+                                            // Of a checkpoint there was a run, whose own sentence it is.
+                                            .whyNoTokenizer = model->foreign ? model->whyNoTokenizer : std::string(),
                                             .dropout = model->config.dropout,
                                             .format = request.llmc ? WeightsFormat::Llmc : WeightsFormat::HuggingFace,
                                             .bf16 = request.bf16,

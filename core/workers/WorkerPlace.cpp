@@ -126,7 +126,9 @@ Status findStore(const Environment& environment, WorkerPlace& place) {
 
 Result<WorkerPlace> workerPlaceFrom(const std::function<const char*(const char*)>& read) {
     const Environment environment(read);
-    // torchrun within a SLURM job: SLURM's numbers are those of its agents.
+    // torchrun within a SLURM job: SLURM's numbers are those of its agents. RANK beside another SLURM_PROCID is no contradiction that could be
+    // refused: a step may run one torchrun a machine, a script in it may start several workers or give them numbers in another order, and a shell of
+    // `srun --pty` has SLURM_PROCID=0 for all that is started in it. Two that take one number refuse each other when they meet.
     const bool torchrun = environment.has(kTorchrun.rank) || environment.has(kTorchrun.size), slurm = environment.has(kSlurm.size);
     if (!torchrun && !slurm) return WorkerPlace{};
     auto place = placeBy(environment, torchrun ? kTorchrun : kSlurm);

@@ -7,6 +7,8 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "core/base/Format.h"
 #include "core/events/Event.h"
@@ -113,25 +115,61 @@ private:
     const bool m_timed;
 };
 
+// Bytes that come in pieces, of which no more are held than were asked for and the rest of a piece.
+class RecordBytes {
+public:
+    explicit RecordBytes(std::function<std::string()> next) : m_next(std::move(next)) {}  // the next piece; empty: no more
+
+    // So many from here, fewer only at the end; valid until the next call.
+    std::string_view ahead(std::size_t wanted) {
+        while (m_bytes.size() - m_begin < wanted) {
+            const std::string piece = m_next();
+            if (piece.empty()) break;
+            m_bytes.erase(0, m_begin);
+            m_begin = 0;
+            m_bytes += piece;
+        }
+        return std::string_view(m_bytes).substr(m_begin, wanted);
+    }
+    void skip(std::size_t bytes) {
+        m_begin += bytes;
+        m_at += bytes;
+    }
+    std::size_t at() const { return m_at; }  // of the whole
+
+private:
+    const std::function<std::string()> m_next;
+    std::string m_bytes;
+    std::size_t m_begin = 0, m_at = 0;
+};
+
+RecordBytes bytesInMemory(std::string_view bytes) {
+    return RecordBytes([bytes, given = false]() mutable { return std::exchange(given, true) ? std::string() : std::string(bytes); });
+}
+
 // Whether it tells times: no two steps of a program are of one moment, so that a file in which all are was written without them. What is damaged is
 // told when it is read.
-bool tellsTimes(std::string_view bytes) {
+bool tellsTimes(RecordBytes& bytes) {
     std::optional<double> wall;
     std::optional<std::uint64_t> step;
     bool steps = false;
-    for (std::size_t at = 0; bytes.size() - at >= 16;) {
-        const auto size = littleEndian<std::uint64_t>(bytes, at);
-        if (size > kLongestEventRecord || bytes.size() - at - 16 < size) break;
+    for (;;) {
+        const std::string_view head = bytes.ahead(16);
+        if (head.size() < 16) break;
+        const auto size = littleEndian<std::uint64_t>(head, 0);
+        if (size > kLongestEventRecord) break;
+        const std::string_view whole = bytes.ahead(16 + size);
+        if (whole.size() < 16 + size) break;
         double thisWall = 0;
         std::uint64_t thisStep = 0;
         bool summary = false;
-        ProtoFields fields(bytes.substr(at + 12, size));
+        ProtoFields fields(whole.substr(12, size));
         while (fields.next()) {
             if (fields.field == 1 && fields.bytes.size() == 8) thisWall = std::bit_cast<double>(littleEndian<std::uint64_t>(fields.bytes, 0));
             if (fields.field == 2) thisStep = fields.number;
             if (fields.field == 5) summary = true;
         }
-        at += 16 + size;
+        bytes.skip(16 + size);
         if (!summary) continue;
         if (wall && *wall != thisWall) return true;
         wall = thisWall;
@@ -141,19 +179,72 @@ bool tellsTimes(std::string_view bytes) {
     return !steps && !(wall && *wall == 0);
 }
 
+// A file's pieces. They end early where the import is stopped or the file cannot be read: then status is why.
+class LogPieces {
+public:
+    LogPieces(std::unique_ptr<ByteSource> source, const std::string& path, const std::function<bool(double)>& go)
+        : m_source(std::move(source)), m_path(path), m_go(go) {}
+
+    std::string next() {
+        if (!status) return {};
+        if (!m_go(m_source->fraction())) {
+            status = makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
+            return {};
+        }
+        std::string piece = m_source->next();
+        if (piece.empty()) {
+            status = m_source->status();
+            return {};
+        }
+        m_read += piece.size();
+        if (m_read > kLargestLog) {
+            status = wrongAt(m_path, "a log", m_read, "it is larger than 256 MiB");
+            return {};
+        }
+        return piece;
+    }
+    Status status;
+
+private:
+    const std::unique_ptr<ByteSource> m_source;
+    const std::string& m_path;
+    const std::function<bool(double)>& m_go;
+    std::size_t m_read = 0;
+};
+
 Result<std::string> wholeFile(const std::string& path, const std::function<bool(double)>& go) {
     auto source = ByteSource::open(path);
     if (!source) return source.error();
+    LogPieces pieces(std::move(*source), path, go);
     std::string all;
-    for (;;) {
-        if (!go((*source)->fraction())) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
-        const std::string piece = (*source)->next();
-        if (piece.empty()) break;
-        all += piece;
-        if (all.size() > kLargestLog) return wrongAt(path, "a log", all.size(), "it is larger than 256 MiB");
-    }
-    if (!(*source)->status()) return (*source)->status().error();
+    for (std::string piece = pieces.next(); !piece.empty(); piece = pieces.next()) all += piece;
+    if (!pieces.status) return pieces.status.error();
     return all;
+}
+
+Status readRecords(RecordBytes& bytes, EventReader& reader, const std::string& path, TraceBuilder& trace) {
+    for (;;) {
+        const std::size_t at = bytes.at();
+        // A program that still runs, or was killed, ends like this: what is whole is kept.
+        const auto cut = [&] {
+            trace.skip(fmt::format("a last record that is not whole, at byte {}", at));
+            return Status();
+        };
+        const std::string_view head = bytes.ahead(12);
+        if (head.empty()) return {};
+        if (head.size() < 12) return at > 0 ? cut() : Status(wrongAt(path, kEvents, at, "it ends in the middle of a record"));
+        const auto size = littleEndian<std::uint64_t>(head, 0);
+        if (littleEndian<std::uint32_t>(head, 8) != maskedCrc(head.substr(0, 8)))
+            return wrongAt(path, kEvents, at, "the checksum of a length is wrong");
+        if (size > kLongestEventRecord) return wrongAt(path, kEvents, at, "a record of more than 64 MiB begins");
+        const std::string_view whole = bytes.ahead(16 + size);
+        if (whole.size() < 16 + size) return cut();
+        const std::string_view record = whole.substr(12, size);
+        if (littleEndian<std::uint32_t>(whole, 12 + size) != maskedCrc(record))
+            return wrongAt(path, kEvents, at + 12, "the checksum of a record is wrong");
+        if (auto read = reader.event(record, at + 12); !read) return read;
+        bytes.skip(16 + size);
+    }
 }
 
 // "trl:3.2000" of a line: the number behind the word.
@@ -293,27 +384,9 @@ bool looksLikeLlmcLog(std::string_view head) {
 }
 
 Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
-    EventReader reader(path, trace, steps, tellsTimes(bytes));
-    std::size_t at = 0;
-    while (at < bytes.size()) {
-        // A program that still runs, or was killed, ends like this: what is whole is kept.
-        const auto cut = [&] {
-            trace.skip(fmt::format("a last record that is not whole, at byte {}", at));
-            return Status();
-        };
-        if (bytes.size() - at < 12) return at > 0 ? cut() : Status(wrongAt(path, kEvents, at, "it ends in the middle of a record"));
-        const auto size = littleEndian<std::uint64_t>(bytes, at);
-        if (littleEndian<std::uint32_t>(bytes, at + 8) != maskedCrc(bytes.substr(at, 8)))
-            return wrongAt(path, kEvents, at, "the checksum of a length is wrong");
-        if (size > kLongestEventRecord) return wrongAt(path, kEvents, at, "a record of more than 64 MiB begins");
-        if (bytes.size() - at - 12 < size + 4) return cut();
-        const std::string_view record = bytes.substr(at + 12, size);
-        if (littleEndian<std::uint32_t>(bytes, at + 12 + size) != maskedCrc(record))
-            return wrongAt(path, kEvents, at + 12, "the checksum of a record is wrong");
-        if (auto read = reader.event(record, at + 12); !read) return read;
-        at += 16 + size;
-    }
-    return {};
+    auto first = bytesInMemory(bytes), all = bytesInMemory(bytes);
+    EventReader reader(path, trace, steps, tellsTimes(first));
+    return readRecords(all, reader, path, trace);
 }
 
 Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
@@ -348,11 +421,26 @@ Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder
     return {};
 }
 
+// Read twice, record by record, so that a large one takes little memory: whether it tells times is known at its second step as a rule.
 Status readEventFile(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go) {
-    const auto bytes = wholeFile(path, go);
-    if (!bytes) return bytes.error();
+    bool timed = false;
+    {
+        auto source = ByteSource::open(path);
+        if (!source) return source.error();
+        const std::function<bool(double)> goes = [&](double) { return go(0); };  // what is shown does not go back
+        LogPieces pieces(std::move(*source), path, goes);
+        RecordBytes bytes([&] { return pieces.next(); });
+        timed = tellsTimes(bytes);
+        if (!pieces.status) return pieces.status;
+    }
+    auto source = ByteSource::open(path);
+    if (!source) return source.error();
+    LogPieces pieces(std::move(*source), path, go);
+    RecordBytes bytes([&] { return pieces.next(); });
     trace.file().source = "tensorboard";
-    return readEventBytes(*bytes, path, trace, steps);
+    EventReader reader(path, trace, steps, timed);
+    const Status read = readRecords(bytes, reader, path, trace);
+    return pieces.status ? read : pieces.status;  // what could not be read looks like a cut record
 }
 
 Status readLlmcLog(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go) {

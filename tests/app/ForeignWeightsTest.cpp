@@ -59,6 +59,9 @@ TEST_F(ForeignWeightsCli, WhatWasExportedWritesTheSameTextAndHasTheSameLoss) {
     ASSERT_EQ(cli({"checkpoint", "export", "1", path("shards"), "--db", database(), "--shard-size", "4000"}).exitCode, 0);
     EXPECT_EQ(text(path("shards")), own);
     ASSERT_EQ(cli({"checkpoint", "export", path("shards"), path("llmc"), "--format", "llmc"}).exitCode, 0) << "from one form into another";
+    const auto weightsAlone = cli({"checkpoint", "export", path("llmc") + "/model.bin", path("from-llmc")});
+    ASSERT_EQ(weightsAlone.exitCode, 0) << weightsAlone.err;
+    EXPECT_THAT(weightsAlone.out + weightsAlone.err, AllOf(HasSubstr("No tokenizer is written: "), testing::Not(HasSubstr("the run trained"))));
     std::string ids;
     for (int i = 0; i < 200; ++i) ids += {static_cast<char>(i % 97), '\0'};
     write("ids.bin", ids);

@@ -149,6 +149,14 @@ TEST_F(Generate, StoppedByCtrlCSaysWhatThereIs) {
     EXPECT_EQ(Json::parse(cli(words(id, {"--json"})).out)["stopped"], false);
 }
 
+TEST_F(Generate, APromptThatItsTokenizerCannotReadIsNamedByItsFileAndLine) {
+    std::string text;
+    for (int i = 0; i < 4000; ++i) text += static_cast<char>('a' + i % 8);
+    const Json made = train({"--checkpoint-every", "12", "--data", write("text.txt", text), "--set", "tokenizer=char"});
+    const auto id = std::to_string(made["session"].get<std::int64_t>());
+    expectRefused(cli(words(id, {"--prompts", write("broken.txt", "a\n\na\xff\n")})), {"Line 3", "broken.txt", "not UTF-8 at byte 1"}, kBadInput);
+}
+
 TEST_F(Generate, RefusesWithASentence) {
     const auto id = trained();
     const auto refused = [&](const Words& more, const Words& named, int code) { expectRefused(cli(words(id, more)), named, code); };

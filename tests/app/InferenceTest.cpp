@@ -48,6 +48,7 @@ TEST_F(Inference, TellsSizeQualityAndSpeedOfEveryFormAndWhatPruningCosts) {
     EXPECT_NEAR(dynamic["loss"].get<double>(), told["forms"][0]["loss"].get<double>(), 0.1);
     EXPECT_TRUE(dynamic["prompt"].contains("verdict"));
     EXPECT_GT(told["rounds"].get<int>() + told["left_out"].get<int>(), 0);
+    EXPECT_TRUE(told["why_no_speed"].is_null()) << told["why_no_speed"];
     EXPECT_TRUE(told["floor"].contains("prompt") && told["floor"].contains("text")) << told["floor"];
     ASSERT_EQ(told["pruned"].size(), 13u);
     EXPECT_EQ(told["pruned"][8]["scope"], "heads");
@@ -69,7 +70,17 @@ TEST_F(Inference, SaysNoSpeedWhereNoneWasMeasured) {
     EXPECT_THAT(finished.out, testing::Not(HasSubstr("int8")));
     EXPECT_THAT(finished.out, HasSubstr("prompt not measured · text not measured"));
     EXPECT_THAT(finished.out, testing::Not(HasSubstr("tok/s")));
+    EXPECT_THAT(finished.out, testing::Not(HasSubstr("Speeds were not measured"))) << "nobody asked for them";
     EXPECT_THAT(finished.out, testing::Not(HasSubstr("pruned")));
+}
+
+TEST_F(Inference, SaysWhyThereIsNoSpeedWhereThePilotTookAllOfTheTime) {
+    const auto finished = inference({"--budget", "0.0001", "--form", "int4", "--no-pruning"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("prompt not measured · text not measured"));
+    EXPECT_THAT(finished.out, testing::AllOf(HasSubstr("Speeds were not measured: "), HasSubstr("--budget")));
+    const Json told = Json::parse(inference({"--budget", "0.0001", "--form", "int4", "--no-pruning", "--json"}).out);
+    EXPECT_THAT(told["why_no_speed"].get<std::string>(), HasSubstr("more seconds"));
 }
 
 TEST_F(Inference, SaysThatZerosGiveNothing) {

@@ -115,6 +115,9 @@ TEST_F(LocalWorkersCli, AreRefusedBesideAnotherNumberAndWhereTheirNumberIsNone) 
     with.environment["WORLD_SIZE"] = "3";
     with.environment["STEPSCOPE_WORKERS_FILE"] = path("meet");
     expectRefused(cli(tiny({"--workers", "2"}), with), {"--workers 2", "3"}, kBadInput);
+    // Left over of another starter, and of the same number: it would wait for one that nobody starts.
+    with.environment["WORLD_SIZE"] = "2";
+    expectRefused(cli(tiny({"--workers", "2"}), with), {"--workers 2", "worker 0 of 2", "RANK", "unset"}, kBadInput);
     for (const char* none : {"0", "-1", "257", "two"}) expectRefused(cli(tiny({"--workers", none})), {"--workers"}, kBadInput);
     expectRefused(cli(tiny({"--workers", "2", "--measure", "5:zero-grad=zero"})), {"--measure", "--workers"}, kBadInput);
 }

@@ -119,6 +119,7 @@ void showForms(const FormsAnswer& answer, InferenceView& view) {
         }
     if (view.stage == InferenceView::Stage::Found) {
         view.doing = restsOn(answer);
+        if (!answer.whyNoSpeed.empty()) view.doing += ' ' + inferenceText(answer.whyNoSpeed);
         if (answer.fineTune > 0) view.doing += QString(" Fine-tuned for %1 behind each pruning.").arg(countOf(answer.fineTune, "step", "steps"));
         if (answer.timed && !std::isfinite(answer.bytesPerSecond)) view.doing += " Bandwidth is told once the page Diagnose has looked.";
     }

@@ -31,6 +31,13 @@ std::string speedWords(const FormSpeed& speed, double delta) {
     return speed.judged.outcome.empty() ? "not measured" : judgedWords(speed.judged, delta);
 }
 
+std::string noSpeedWords(double seconds) {
+    return fmt::format(
+        "Speeds were not measured: making ready and the rounds before those that count took {}, all the time there was for them. Give it more "
+        "seconds (--budget on the command line), or end other programs that slow this machine.",
+        format::milliseconds(1e3 * seconds));
+}
+
 std::string besideItselfWords(double floor, std::int64_t rounds) {
     if (rounds == 0) return "";
     return std::isfinite(floor) ? "beside itself " + floorWords(floor, static_cast<std::size_t>(rounds)) : std::string("beside itself: not known");

@@ -183,6 +183,7 @@ private:
                   });
         read(turns);
         m_answer.timed = !turns.rounds().stopped();
+        if (m_answer.timed && m_answer.rounds + m_answer.leftOut == 0) m_answer.whyNoSpeed = noSpeedWords(turns.rounds().elapsed());
     }
 
     void read(const FormTurns& turns) {

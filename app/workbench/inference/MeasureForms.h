@@ -84,6 +84,7 @@ struct FormsAnswer {
     double bytesPerSecond = kUnknown;                     // of a large copy here, as measured before; unknown: nobody has
     std::int64_t rounds = 0, leftOut = 0;                 // of the times: that count, that other programs disturbed
     double promptFloor = kUnknown, textFloor = kUnknown;  // what float32 says beside itself in these rounds, as a ratio
+    std::string whyNoSpeed;                               // where the time for speeds ended before one was known; else empty
     bool timed = false;                                   // the times have come to their end
     bool stopped = false;                                 // before everything was asked
     double seconds = 0;
@@ -107,6 +108,8 @@ Result<FormsAnswer> measureForms(const FormsRequest& request, const std::functio
 
 // "beside itself within 0.70 %", or that it is not known; empty where no rounds were made.
 std::string besideItselfWords(double floor, std::int64_t rounds);
+// Why there are no speeds although this many seconds were spent on them, and what to do.
+std::string noSpeedWords(double seconds);
 // "1.42 times as fast"-like words of the verdict, or "not measured".
 std::string speedWords(const FormSpeed& speed, double delta);
 // The verdict of the interval as speeds have it: within delta "equivalent", beside zero "worse" or "better", else, and without one, "inconclusive".

@@ -1,5 +1,9 @@
 #include "app/workbench/text/WriteTexts.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "app/workbench/StoredModel.h"
 #include "core/inference/PackedModel.h"
 #include "core/train/Failure.h"
@@ -43,6 +47,10 @@ Result<TextAnswer> writeTexts(const TextRequest& request,
         if (!type) return type.error();
         const auto writer = openWriter(request.from);
         if (!writer) return writer.error();
+        // A tokenizer that cannot read a prompt knows the byte in it, and nothing of the file.
+        for (std::size_t i = 0; i < std::min(request.places.size(), request.prompts.size()); ++i)
+            if (const auto ids = writer->tokenizer->encode(request.prompts[i]); !ids)
+                return makeError(ids.error().code, fmt::format("{}: {}", request.places[i], ids.error().sentence));
         TextWork work;
         auto texts = generateTexts(
             writer->weights, *writer->tokenizer, request.how, request.prompts,

@@ -14,12 +14,13 @@
 namespace stepscope {
 
 struct TextRequest {
-    std::string from;                  // the folder of a checkpoint
-    GenerateText how;                  // its prompt is not read
-    std::vector<std::string> prompts;  // written behind beside each other
-    std::string dtype = "f32";         // of the weights: f32, bf16, int8, int4, int8-dynamic
-    std::int64_t threads = 0;          // 0 = every core
-    bool ignoreEnd = false;            // as many tokens as asked for, whatever the tokenizer's end of text says
+    std::string from;                   // the folder of a checkpoint
+    GenerateText how;                   // its prompt is not read
+    std::vector<std::string> prompts;   // written behind beside each other
+    std::vector<std::string> places{};  // where each of them is from, as a sentence begins; empty: from where everybody knows
+    std::string dtype = "f32";          // of the weights: f32, bf16, int8, int4, int8-dynamic
+    std::int64_t threads = 0;           // 0 = every core
+    bool ignoreEnd = false;             // as many tokens as asked for, whatever the tokenizer's end of text says
 };
 
 struct TextSpeed {

@@ -155,6 +155,10 @@ std::vector<std::string> LocalWorkers::failures() {
     return all;
 }
 
+bool startedByFirstWorker() {
+    return std::getenv(kFirstWorker) != nullptr;
+}
+
 void endWithFirstWorker() {
     const char* first = std::getenv(kFirstWorker);
     if (first == nullptr) return;

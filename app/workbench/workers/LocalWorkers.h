@@ -51,6 +51,8 @@ private:
     std::vector<std::unique_ptr<Other>> m_others;
 };
 
+// Whether LocalWorkers started this process.
+bool startedByFirstWorker();
 // In a process that LocalWorkers started: it ends when the one that started it does, however that ends. Elsewhere nothing.
 void endWithFirstWorker();
 

@@ -87,7 +87,8 @@ Status writeSafeTensorsFiles(const WeightsExport& wanted, const std::string& int
 
 Status writeTokenizer(const WeightsExport& wanted, const std::string& into, std::optional<std::int64_t>& endOfText, std::vector<std::string>& notes) {
     if (wanted.tokenizer == nullptr) {
-        notes.emplace_back("No tokenizer is written: the run trained on ready tokens.");
+        notes.emplace_back(wanted.whyNoTokenizer.empty() ? std::string("No tokenizer is written: the run trained on ready tokens.")
+                                                         : "No tokenizer is written: " + wanted.whyNoTokenizer);
         return {};
     }
     if (wanted.tokenizer->name() == "char") {

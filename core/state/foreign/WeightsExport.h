@@ -18,7 +18,8 @@ struct WeightsExport {
     TensorSource* tensors = nullptr;  // of `model`
     std::string place;                // of them: for sentences, and never replaced
     GptConfig model;
-    const Tokenizer* tokenizer = nullptr;  // null: ready tokens
+    const Tokenizer* tokenizer = nullptr;  // null: none is known
+    std::string whyNoTokenizer;            // then a sentence; empty: of a run on ready tokens
     double dropout = 0;                    // that the run trained with; for the description alone
     WeightsFormat format = WeightsFormat::HuggingFace;
     bool bf16 = false;

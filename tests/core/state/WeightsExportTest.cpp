@@ -129,6 +129,10 @@ TEST_F(ExportForOthers, WritesTheTokenizerWhereOthersCanReadItAndSaysWhereNot) {
     ASSERT_TRUE(without.ok()) << without.error().sentence;
     EXPECT_THAT(without->notes.front(), HasSubstr("characters"));
     EXPECT_FALSE(fs::exists(path("letters/vocab.json")));
+    const auto ready = write(kForeignModel, {}, "ready"), others = write(kForeignModel, {.whyNoTokenizer = "w.bin has none."}, "others");
+    ASSERT_TRUE(ready.ok() && others.ok());
+    EXPECT_THAT(ready->notes.front(), HasSubstr("the run trained on ready tokens"));
+    EXPECT_EQ(others->notes.front(), "No tokenizer is written: w.bin has none.") << "no run has made these weights";
     auto vocabulary = nlohmann::json::parse(bytePairTexts(*bytes)->vocabulary);
     vocabulary["ab"] = 256;
     vocabulary[kEndOfText] = 257;

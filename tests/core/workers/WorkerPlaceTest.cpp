@@ -61,6 +61,11 @@ TEST(WorkerPlace, AStepOfASlurmJobIsWorkersAndABatchScriptIsNot) {
     Variables both = kTorchrun;
     both.insert(step.begin(), step.end());
     EXPECT_EQ(placeIn(both)->rank, 3);
+    // A script that gives the workers of a step numbers in an order of its own.
+    const Variables script{{"RANK", "0"},         {"WORLD_SIZE", "2"},    {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"},
+                           {"MASTER_ADDR", "n1"}, {"MASTER_PORT", "1234"}};
+    ASSERT_TRUE(placeIn(script)) << placeIn(script).error().sentence;
+    EXPECT_EQ(placeIn(script)->rank, 0);
 }
 
 TEST(WorkerPlace, AFileIsMetOnOneMachine) {

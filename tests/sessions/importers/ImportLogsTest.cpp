@@ -147,6 +147,21 @@ TEST_F(ImportLogs, ADamagedEventFileIsRefusedAndACutOneKeptAsFarAsItGoes) {
     }
 }
 
+// Far more than what is held of a file at a time, so that records lie across its pieces.
+TEST_F(ImportLogs, ALargeFileOfEventsIsReadRecordByRecordToItsEndAndDamageIsToldWithItsByte) {
+    std::string bytes;
+    const std::string large = tfRecord("\x1a\x80\x80\x80\x01" + std::string(std::size_t{1} << 21, 'v'));  // a text of 2 MiB, field 3
+    for (int step = 1; step <= 5; ++step) bytes += large + scalarEvent(1.7e9 + step, step, "loss", 5.0F - static_cast<float>(step));
+    const auto done = run("events.out.tfevents.large", bytes);
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(done->skipped, 0);
+    const std::size_t last = bytes.size() - scalarEvent(1.7e9 + 5, 5, "loss", 0.0F).size();
+    bytes[last + 14] ^= 1;
+    const auto damaged = run("events.out.tfevents.damaged", bytes);
+    ASSERT_FALSE(damaged);
+    EXPECT_THAT(damaged.error().sentence, testing::HasSubstr(fmt::format("the checksum of a record is wrong at byte {}", last + 12)));
+}
+
 TEST_F(ImportLogs, StepsOfTensorBoardBeyondThoseThatASessionTakesAreCounted) {
     std::string bytes;
     for (int step = 1; step <= 5; ++step) bytes += scalarEvent(1.7e9 + step, step, "loss", 4.5F);

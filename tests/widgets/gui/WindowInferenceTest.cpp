@@ -207,6 +207,18 @@ TEST_F(WindowInferenceTest, NoRunEndsItWithoutAWord) {
     EXPECT_EQ(page().whose(), whose) << "the table is still of the checkpoint";
 }
 
+TEST(InferenceWords, WhereTheTimeWasTooShortForSpeedsThePageSaysSo) {
+    InferenceView view = emptyInference();
+    view.stage = InferenceView::Stage::Found;
+    FormsAnswer answer;
+    showForms(answer, view);
+    EXPECT_FALSE(view.doing.contains("Speeds were not measured")) << view.doing.toStdString();
+    answer.whyNoSpeed = noSpeedWords(8);
+    showForms(answer, view);
+    EXPECT_TRUE(view.doing.contains("Speeds were not measured") && view.doing.contains("8.00") && view.doing.contains("more seconds"))
+        << view.doing.toStdString();
+}
+
 TEST(InferenceWords, APruningFindsItsRowByWhatWasPrunedWhateverItIsCalled) {
     const auto all = prunedPoints();
     InferenceView view = emptyInference();
