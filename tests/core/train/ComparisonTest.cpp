@@ -88,9 +88,10 @@ TEST_F(ComparisonTest, OfTwoIdenticalArmsHasEqualLossesAfterEqualSteps) {
 }
 
 TEST_F(ComparisonTest, OfDifferentProgramsOverOneStartKeepsEachStateToItself) {
+    setup.rules.budgetSeconds = 8;  // under the sanitizers beside other programs three are over before a pair is
     sides({{"fusion", std::string("off")}}, {{"fusion", std::string("kernels")}});
     EXPECT_EQ(run().state, RunState::Finished);
-    EXPECT_LT(std::abs(history.lossDifference()), 1e-4);
+    EXPECT_LT(std::abs(history.lossDifference()), 1e-4) << history.whyNoLoss();
     EXPECT_EQ(setup.sides[0].start->updates, 0) << "what both start from is not trained";
     EXPECT_GT(history.facts(Arm::A).operations, history.facts(Arm::B).operations);
     EXPECT_GT(history.facts(Arm::A).tokensPerSecond, 0);
