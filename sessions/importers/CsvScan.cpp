@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/Utf8.h"
+
 namespace stepscope::importing {
 namespace {
 
 constexpr std::size_t kLongestRow = std::size_t{16} << 20;
 constexpr std::size_t kMostColumns = 10'000;
-constexpr std::string_view kCsvByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
@@ -51,9 +52,9 @@ Status CsvScan::decide(bool all) {
     std::string first;
     first.swap(m_first);
     std::string_view text = first;
-    if (text.starts_with(kCsvByteOrderMark)) {
-        text.remove_prefix(kCsvByteOrderMark.size());
-        m_byte = m_rowByte = static_cast<std::int64_t>(kCsvByteOrderMark.size());
+    if (text.starts_with(kByteOrderMark)) {
+        text.remove_prefix(kByteOrderMark.size());
+        m_byte = m_rowByte = static_cast<std::int64_t>(kByteOrderMark.size());
     }
     return scan(text);
 }

@@ -31,6 +31,15 @@ namespace fs = std::filesystem;
 
 const auto kWanted = [] { return true; };
 
+// Whose name needs no quotes in a shell; the caller removes it.
+std::string fileWith(const FrameBytes& bytes) {
+    std::string made = (fs::temp_directory_path() / "stepscope-hello-XXXXXX").string();
+    const int file = ::mkstemp(made.data());
+    EXPECT_EQ(::write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    ::close(file);
+    return made;
+}
+
 class FilesElsewhere : public ::testing::Test {
 protected:
     FilesElsewhere() {
@@ -216,10 +225,7 @@ TEST(EngineElsewhere, WhateverElseAnswersIsOneSentence) {
     Hello other = engineHello(Machine{.cores = 1});
     other.program = "0.0.1";
     const FrameBytes bytes = frameOf(FrameType::Hello, helloToBytes(other));
-    std::string made = (fs::temp_directory_path() / "stepscope-hello-XXXXXX").string();
-    const int file = ::mkstemp(made.data());
-    ASSERT_EQ(::write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-    ::close(file);
+    const std::string made = fileWith(bytes);
     EXPECT_THAT(refusedBy("cat " + made + "; cat >/dev/null"), HasSubstr("The engine is Stepscope 0.0.1"));
     fs::remove(made);
 }
@@ -236,10 +242,7 @@ TEST(EngineElsewhere, ThatIsNotReachedAsItsCommandWaitsForSomebodyIsOneSentence)
 
 TEST(EngineElsewhere, ThatSaysWhoItIsAndAnswersNothingIsOneSentence) {
     const FrameBytes bytes = frameOf(FrameType::Hello, helloToBytes(engineHello(Machine{.cores = 1})));
-    std::string made = (fs::temp_directory_path() / "stepscope-hello-XXXXXX").string();
-    const int file = ::mkstemp(made.data());
-    ASSERT_EQ(::write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-    ::close(file);
+    const std::string made = fileWith(bytes);
     EngineQuestions silent({"sh", "-c", "cat '" + made + "'; cat >/dev/null"}, {.answer = std::chrono::seconds(2)});
     const auto listed = silent.list({}, kWanted);
     fs::remove(made);

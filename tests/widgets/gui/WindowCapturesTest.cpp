@@ -38,18 +38,21 @@ protected:
         for (QAbstractButton* one : question->buttons())
             if (one->text().remove('&') == "Delete") return one->click();
     }
+    void captureTwice() {
+        options.size = {1280, 800};
+        open();
+        Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+        press("Run");
+        ASSERT_TRUE(reaches(20));
+        captureOnce();
+        ASSERT_TRUE(reaches(60));
+        captureOnce();
+        QTest::qWait(500);  // the recorder stores every 100 ms
+    }
 };
 
 TEST_F(WindowCapturesTest, AreListedAndRemovedAndThePagesFollow) {
-    options.size = {1280, 800};
-    open();
-    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
-    press("Run");
-    ASSERT_TRUE(reaches(20));
-    captureOnce();
-    ASSERT_TRUE(reaches(60));
-    captureOnce();
-    QTest::qWait(500);  // the recorder stores every 100 ms
+    captureTwice();
     Q_EMIT window().sessions().capturesRequested(1, "the live run");
     ASSERT_TRUE(says("2 captures")) << dialog().sentence().toStdString();
     remove();
@@ -83,15 +86,7 @@ TEST_F(WindowCapturesTest, AreListedAndRemovedAndThePagesFollow) {
 }
 
 TEST_F(WindowCapturesTest, OneIsShownInTheTimelineAndKeysGoToTheOthers) {
-    options.size = {1280, 800};
-    open();
-    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
-    press("Run");
-    ASSERT_TRUE(reaches(20));
-    captureOnce();
-    ASSERT_TRUE(reaches(60));
-    captureOnce();
-    QTest::qWait(500);  // the recorder stores every 100 ms
+    captureTwice();
     press("Stop");
     ASSERT_TRUE(idle());
     Q_EMIT window().sessions().capturesRequested(1, "a run");
