@@ -211,7 +211,7 @@ void addAb(CLI::App& parent, Actions& actions) {
                          "kjv, shakespeare, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .parquet, .bin");
     options->both.addKey(*command, "threads", "CPU threads; 0 = every core");
     const auto settings = [&](const char* name, std::vector<std::string>& into, const char* help) {
-        return command->add_option(name, into, help)->type_name("KEY=VALUE ...");
+        return command->add_option(name, into, help)->type_name("KEY=VALUE");
     };
     settings("--a", options->a, "What A has beside the settings of both");
     settings("--b", options->b, "What B has");
@@ -219,7 +219,7 @@ void addAb(CLI::App& parent, Actions& actions) {
     const auto add = [command](const char* name, const char* unit, std::string& text, const char* help) {
         command->add_option(name, text, help)->type_name(unit)->capture_default_str()->take_last();
     };
-    add("--budget", "SECONDS", options->budget, "It ends when it is known, or after so long, with what is captured to tell why");
+    add("--budget", "SECONDS", options->budget, "It ends when the answer is known, or after so long; capturing what tells why is part of it");
     add("--delta", "PCT", options->delta, "Differences below this count as none");
     add("--seed", "N", options->seed, "Of the coins that order the turns; 0 = another one each time");
     add("--loss-after", "SECONDS", options->lossSeconds,

@@ -111,11 +111,11 @@ Result<ExitCode> deleteOne(const CheckpointOptions& options) {
     return ExitCode::Ok;
 }
 
-void add(CLI::App& group, Actions& actions, const char* name, const char* help, const char* positional,
+void add(CLI::App& group, Actions& actions, const char* name, const char* help, const char* positional, const char* which,
          Result<ExitCode> (*action)(const CheckpointOptions&), bool ofAStep = false) {
     auto options = std::make_shared<CheckpointOptions>();
     auto* command = group.add_subcommand(name, help);
-    command->add_option(positional, options->what)->required();
+    command->add_option(positional, options->what, which)->required();
     if (ofAStep) command->add_option("STEP", options->step, "Of which step")->required();
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "As JSON");
@@ -126,9 +126,11 @@ void add(CLI::App& group, Actions& actions, const char* name, const char* help, 
 
 void addCheckpoint(CLI::App& parent, Actions& actions) {
     auto* group = parent.add_subcommand("checkpoint", "Look at saved checkpoints, and write their weights for other programs");
-    add(*group, actions, "show", "What one checkpoint holds: its folder or a file in it, or a session's newest", "FILE|ID", show);
-    add(*group, actions, "list", "The checkpoints of a session, oldest first", "SESSION", list);
-    add(*group, actions, "delete", "Remove one for good; the session and its other checkpoints stay", "SESSION", deleteOne, true);
+    add(*group, actions, "show", "What one checkpoint holds: its folder or a file in it, or a session's newest", "FILE|ID",
+        "A checkpoint's folder, a file in it, or a session's number", show);
+    add(*group, actions, "list", "The checkpoints of a session, oldest first", "SESSION", "The session's number", list);
+    add(*group, actions, "delete", "Remove one for good; the session and its other checkpoints stay", "SESSION", "The session's number", deleteOne,
+        true);
     addCheckpointExport(*group, actions);
 }
 

@@ -215,8 +215,7 @@ void addInference(CLI::App& parent, Actions& actions) {
     add("--text", options->text, "Tokens written behind it; 0 = 64, or as many as there is room for", "N");
     add("--batch", options->batch, "Texts beside each other", "N");
     add("--tokens", options->tokens, "Tokens of the held-out text that each form reads", "N");
-    add("--budget", options->budget,
-        "The speeds are known, or end, after so long, where slow rounds need it four times as long; 0 = none are measured", "SECONDS");
+    add("--budget", options->budget, "For the speeds, up to four times as long where rounds are slow; 0 = no speeds are measured", "SECONDS");
     add("--delta", options->delta, "Differences of speed or perplexity below this count as none", "PCT");
     add("--threads", options->threads, "CPU threads; 0 = every core", "N");
     add("--seed", options->seed, "Of the coins that order the turns", "N");

@@ -107,7 +107,9 @@ void addPrune(CLI::App& parent, Actions& actions) {
     command->add_option("--sparsity", options->sparsity, "The share of the weights of the blocks' matrices, or of the heads, that become zero")
         ->type_name("SHARE")
         ->take_last();
-    command->add_option("--pattern", options->pattern, "Instead: of each 4 neighbours along a row the 2 largest stay, as 2:4")
+    command
+        ->add_option("--pattern", options->pattern,
+                     "Instead of --sparsity, such as 2:4: of each M neighbours along a row the N largest stay; M at most 64")
         ->type_name("N:M")
         ->take_last();
     command

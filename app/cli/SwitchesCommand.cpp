@@ -87,7 +87,7 @@ void addSwitches(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("switches", "Print every switch: its values, what it does and whether it can be used here");
     options->run.add(*command);
     auto* json = command->add_flag("--json", options->json, "As JSON");
-    command->add_flag("--markdown", options->markdown, "As the table of the user guide")->excludes(json);
+    command->add_flag("--markdown", options->markdown, "As the chapter of the guide")->excludes(json);
     actions[command] = [options]() -> Result<ExitCode> {
         const auto workbench = Workbench::create();
         const auto config = options->run.configure(*workbench);

@@ -357,7 +357,7 @@ void addTrain(CLI::App& parent, Actions& actions) {
         ->take_last();
     command
         ->add_option("--capture-cap", options->captureCap,
-                     "Ends a capture when those of the session take so much on the disk, other workers' parts included; 0 = never")
+                     "End a capture when all captures of the session take so much on the disk, other workers' parts included; 0 = never")
         ->type_name("SIZE")
         ->capture_default_str()
         ->take_last();

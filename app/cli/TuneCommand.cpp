@@ -76,7 +76,8 @@ void addTune(CLI::App& parent, Actions& actions) {
         ->capture_default_str()
         ->take_last();
     command->add_flag("--sizes", request.sizes, "Batch size and context may change too: half of what is set, and twice as much");
-    auto* memory = command->add_option("--memory", options->memory, "Nothing that is predicted to take more races")->type_name("GB")->take_last();
+    auto* memory =
+        command->add_option("--memory", options->memory, "Leave out of the race what is predicted to take more memory")->type_name("GB")->take_last();
     command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
     command->add_option("--seed", options->seed, "Of the order within rounds and of the coins; 0 = another one each time")
         ->type_name("N")

@@ -9,7 +9,7 @@ Switch context() {
             .group = SwitchGroup::Batch,
             .why = "How many tokens the model sees at once. Attention's work grows with its square, everything else in proportion.",
             .cost = "Longer sequences need more memory; new positions start untrained.",
-            .reported = "nobody reports context alone",
+            .reported = "no figure is known of context alone",
             .values = IntegerRange{1, 1'000'000},
             .byDefault = std::int64_t{128},
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.context = integer(value); },

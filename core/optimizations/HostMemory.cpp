@@ -12,7 +12,7 @@ Switch hostMemory() {
                 "in anew. "
                 "\"caching\" keeps freed buffers on huge pages and hands them out again.",
             .cost = "Memory that a step freed stays with the program until the run ends.",
-            .reported = "nobody",
+            .reported = "no figure is known",
             .values = Choices{{"system", "caching"}},
             .byDefault = "caching",
             .resolve = [](PlanDraft& draft,

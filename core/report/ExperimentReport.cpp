@@ -51,8 +51,8 @@ void addMemory(Document& document, const std::vector<MemoryOwner>& a, const std:
     for (const MemoryOwner& one : b)
         if (std::ranges::find(a, one.kind, &MemoryOwner::kind) == a.end()) table.rows.push_back({one.kind, "–", bytesOf(b, one.kind)});
     document.blocks.push_back(std::move(table));
-    document.blocks.push_back(Paragraph{
-        "Of captured steps, as far as it was taken while they were looked at: what a Program keeps ready from step to step is in its peak only."});
+    document.blocks.push_back(
+        Paragraph{"Of captured steps, as far as it was taken while they were looked at: what is kept ready from step to step is in the peak only."});
 }
 
 Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) {
@@ -198,7 +198,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: unknown ({}).", unknown)});
     }
     if (!began.comparison.empty()) document.blocks.push_back(Paragraph{began.comparison});
-    if (began.swapped) document.blocks.push_back(Paragraph{"One State at a time was in the device's memory: both did not fit."});
+    if (began.swapped) document.blocks.push_back(Paragraph{"The weights of one side at a time were in the device's memory: both did not fit."});
     addMachine(document, facts);
     document.blocks.push_back(Heading{"How it was measured"});
     document.blocks.push_back(Paragraph{fmt::format(

@@ -41,7 +41,8 @@ Result<InRunExperiment::Setup> inRunSetup(const Measure& asked, const InRunConte
     if (!run.state->has(run.factory->formOf(*plan, *run.state)))
         return makeError(
             ErrorCode::Unsupported,
-            fmt::format("{} needs the State in another form, and turns convert nothing; measure it beside the run instead (ab).", toString(to)));
+            fmt::format("{} needs weights or moments in another form, and turns convert nothing; measure it beside the run instead (ab).",
+                        toString(to)));
     const bool alike = sameArithmetic(*run.plan, *plan);
     if (!alike && !asked.lossMayMove)
         return makeError(

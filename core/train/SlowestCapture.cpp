@@ -191,9 +191,10 @@ void SlowestCapture::finish(std::int64_t step) {
     }
     std::ranges::sort(m_kept, {}, &Kept::step);
     for (const Kept& one : m_kept)
-        say(step, fmt::format("Step {} took {}, beyond the p99 of its Program ({}); it is kept with its neighbours.", format::count(one.step),
-                              format::milliseconds(one.took.milliseconds()), format::milliseconds(one.threshold.milliseconds())));
-    std::string text = m_observed == 0 ? std::string("No step was observed to keep the slowest: the first 25 of a Program are not.")
+        say(step,
+            fmt::format("Step {} took {}, beyond the 99th percentile of steps with these switches ({}); it is kept with its neighbours.",
+                        format::count(one.step), format::milliseconds(one.took.milliseconds()), format::milliseconds(one.threshold.milliseconds())));
+    std::string text = m_observed == 0 ? std::string("No step was observed to keep the slowest: the first 25 are not, nor the first 25 after a flip.")
                                        : fmt::format("{} steps were observed to keep the slowest; {} stood out and {} are kept.",
                                                      format::count(m_observed), format::count(m_stoodOut), m_kept.size());
     if (const double cost = m_slow.cost(); std::isfinite(cost))

@@ -107,8 +107,8 @@ void addDiagnose(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("diagnose", "What to know before a run: machine, disk, data, memory, time, and what is worth trying");
     addConfiguration(options->run, *command);
     options->run.addKey(*command, "steps", "Updates that the run is to make");
-    addNumber(*command, "--time-steps", "N", options->steps, "Steps that are timed on a State of their own; 0 = nothing is timed");
-    addNumber(*command, "--seconds", "SECONDS", options->seconds, "Fewer of them where they take longer than this");
+    addNumber(*command, "--time-steps", "N", options->steps, "Steps that are timed, on weights of their own; 0 = nothing is timed");
+    addNumber(*command, "--seconds", "SECONDS", options->seconds, "Fewer steps are timed where they take longer than this together");
     command->add_option("--session", options->session, "The settings of a stored run, and advice from how it went")->type_name("ID")->take_last();
     addDatabaseOption(*command, options->database);
     command->add_flag("--no-record", options->noRecord, "Keep no timed steps for the forecast of a run");

@@ -89,8 +89,8 @@ void addFindBatch(CLI::App& parent, Actions& actions) {
     auto* command =
         parent.add_subcommand("find-batch", "Find a batch size: the largest that fits, and the smallest that is nearly as fast as the fastest");
     addConfiguration(options->run, *command);
-    addNumber(*command, "--budget", "SECONDS", options->budget, "It ends then at the latest");
-    addNumber(*command, "--most", "N", options->most, "No larger ones are looked at");
+    addNumber(*command, "--budget", "SECONDS", options->budget, "The search ends after so long at the latest");
+    addNumber(*command, "--most", "N", options->most, "Larger batches are not tried");
     command->add_flag("--json", options->json, "As one line of JSON");
     actions[command] = [options] { return search(*options); };
 }

@@ -120,7 +120,7 @@ void addPredict(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("predict", "What would each switch do here? Foretold from this machine's peaks, or \"measure it\"");
     addConfiguration(options->run, *command);
     addNumber(*command, "--time-steps", "N", options->steps, "Steps of the settings as they are, that are timed");
-    addNumber(*command, "--seconds", "SECONDS", options->seconds, "Fewer of them where they take longer than this");
+    addNumber(*command, "--seconds", "SECONDS", options->seconds, "Fewer steps are timed where they take longer than this together");
     addDatabaseOption(*command, options->database);
     command->add_flag("--no-record", options->noRecord, "Keep no prediction to be held against an experiment later");
     command->add_flag("--json", options->json, "As one line of JSON");

@@ -123,7 +123,7 @@ void addImport(CLI::App& parent, Actions& actions) {
         "import", "Traces of PyTorch and Nsight Systems, TensorBoard's events, logs and CSV as a session of their own; sessions of another file");
     command
         ->add_option("FILE", options->files,
-                     "Several files of one kind become one session, a worker each; of a file of sessions (.db) each becomes one")
+                     "Several files of one kind become one session, a worker each; each session in a file of sessions (.db) becomes one here")
         ->required()
         ->check(notEmpty("FILE"));
     command->add_option("--name", options->name, "Of the session; default: after the first file, or as it is called in a file of sessions")

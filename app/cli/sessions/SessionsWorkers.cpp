@@ -131,9 +131,9 @@ void addSessionsWorkers(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<Options>();
     auto* command = parent.add_subcommand("workers", "Of a run of several workers: what each took, and who is the slow one");
     command->add_option("ID", options->id, "The session's number")->required();
-    command->add_option("--for", options->numbers, fmt::format("Numbers of workers to foretell; {} unless said", kForetold));
-    command->add_option("--latency-us", options->latency, "Foretell for a network on which a message takes so many microseconds");
-    command->add_option("--gbit", options->gigabits, "and that carries so many gigabits a second between two workers");
+    command->add_option("--for", options->numbers, fmt::format("Numbers of workers to foretell; {} unless said", kForetold))->type_name("N,N");
+    command->add_option("--latency-us", options->latency, "Foretell for a network on which a message takes so many microseconds")->type_name("US");
+    command->add_option("--gbit", options->gigabits, "Foretell for one that carries so many gigabits a second between two workers")->type_name("G");
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "As JSON");
     actions[command] = [options]() -> Result<ExitCode> {

@@ -70,8 +70,9 @@ void CaptureWiring::schedule(const ProfileSchedule& wanted, RunController& runs,
     const std::vector<Capture> rounds = capturesOf(wanted, made);
     const std::int64_t last = rounds.back().firstStep + rounds.back().steps - 1;
     if (const std::int64_t end = run.config().steps; last > end)
-        return m_dialog->setProblem(QString("The last round would end at step %1, and the run ends at step %2: wait for less, or make fewer rounds.")
-                                        .arg(QString::fromStdString(format::count(last)), QString::fromStdString(format::count(end))));
+        return m_dialog->setProblem(
+            QString("The last round would end at step %1, and the run ends at step %2: wait for fewer steps, or make fewer rounds.")
+                .arg(QString::fromStdString(format::count(last)), QString::fromStdString(format::count(end))));
     for (const Capture& round : rounds) runs.send(round);
     m_dialog->setRounds(rounds);
 }

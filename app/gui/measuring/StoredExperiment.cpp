@@ -93,7 +93,7 @@ void tellMemory(CompareView& view, const Workbench& workbench) {
         // What a Program keeps ready from step to step was taken before anybody looked. Where that is most of it, as in a planned step, the
         // prediction knows more.
         memory.seen = named > 0 && !(memory.measured > 2 * named);
-        if (memory.seen && memory.measured > 1.01 * named) memory.parts.push_back({"kept by its Program", memory.measured - named});
+        if (memory.seen && memory.measured > 1.01 * named) memory.parts.push_back({"kept from step to step", memory.measured - named});
         if (memory.seen) return memory;
         memory.parts.clear();
         const auto complete = workbench.complete(config);

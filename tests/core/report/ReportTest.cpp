@@ -152,13 +152,13 @@ TEST(Report, OfAnExperimentThatHadNoLookAtTheEndNamesNone) {
 
 TEST(Report, SaysThatOneStateAtATimeWasOnTheDeviceWhereBothDidNotFit) {
     const ExperimentHistory both = measured(1.24, "faster", 12);
-    EXPECT_EQ(toMarkdown(experimentReport(both, facts())).find("One State at a time"), std::string::npos);
+    EXPECT_EQ(toMarkdown(experimentReport(both, facts())).find("one side at a time"), std::string::npos);
     ExperimentHistory swapped;
     ExperimentBegan began = *both.began();
     began.swapped = true;
     swapped.add(began);
     for (const std::string& text : {toHtml(experimentReport(swapped, facts())), toMarkdown(experimentReport(swapped, facts()))})
-        EXPECT_NE(text.find("One State at a time was in the device"), std::string::npos) << text;
+        EXPECT_NE(text.find("The weights of one side at a time were in the device"), std::string::npos) << text;
 }
 
 TEST(Report, OfOneThatWasCutOffSaysSo) {

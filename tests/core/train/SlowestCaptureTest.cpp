@@ -174,7 +174,7 @@ TEST(SlowestCapture, KeepsAStepThatStandsOutWithItsNeighbours) {
     const auto said = run.said();
     ASSERT_EQ(said.size(), 3u);
     EXPECT_TRUE(said[0].starts_with("Every step is observed from step 26 on")) << said[0];
-    EXPECT_TRUE(said[1].starts_with("Step 227 took 30.0\u202Fms, beyond the p99 of its Program (10.0\u202Fms)")) << said[1];
+    EXPECT_TRUE(said[1].starts_with("Step 227 took 30.0\u202Fms, beyond the 99th percentile of steps with these switches (10.0\u202Fms)")) << said[1];
     EXPECT_TRUE(
         said[2].starts_with("212 steps were observed to keep the slowest; 1 stood out and 1 are kept. While observed, the median step took 0.0 % "
                             "more than the 20 before"))

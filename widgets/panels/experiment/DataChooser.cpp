@@ -22,7 +22,7 @@ constexpr BuiltIn kBuiltIn[] = {
     {"kjv", "King James text (built in)", "4 MB of English; where it is not installed, the generated text takes its place"},
     {"shakespeare", "Shakespeare's plays (built in)", "5 MB, 38 plays; where they are not installed, the King James text takes their place"},
     {"generated", "generated text", "A made-up language from a fixed grammar, the same on every machine"},
-    {"random", "random tokens", "Uniform token ids, for benches: nothing can be learnt from them"},
+    {"random", "random tokens", "For measuring speed only: there is nothing to learn in them"},
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ const std::vector<InferenceField>& inferenceFields() {
         {"text", "Text", "0", "Tokens written behind it; 0 = 64, or as many as there is room for", IntegerRange{0, 10'000'000}},
         {"texts", "At a time", "1", "Texts beside each other, which read the weights once for all of them", IntegerRange{1, 64}},
         {"tokens", "Held out", "4096", "Tokens of the held-out text that each form reads", IntegerRange{1, 1'000'000}},
-        {"seconds", "Seconds", "60",
-         "The speeds are known, or end, after so long, where slow rounds need it four times as long; 0 = none are measured", RealRange{0, 86'400}},
+        {"seconds", "Seconds", "60", "For the speeds, up to four times as long where rounds are slow; 0 = no speeds are measured",
+         RealRange{0, 86'400}},
         {"fine-tune", "Fine-tune", "0", "Steps of training behind each pruning, its zeros kept, on the run's own text; 0 = none",
          IntegerRange{0, 1'000'000}},
     };

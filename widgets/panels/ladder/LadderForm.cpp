@@ -114,7 +114,7 @@ QWidget* LadderForm::buildMore() {
     add("equal", "Equal ± %", "A difference of less than this is called no difference", RealRange{kLeastEqual, kMostEqual}, 1);
     add("seed", "Seed", "Of the coins that order the turns, and of the order within the rounds of a search. 0 = another one each time",
         IntegerRange{0, 1'000'000'000'000}, 0);
-    m_memory = add("memory", "Memory, GB", "Nothing that is predicted to take more races; 0: bounded by this machine alone",
+    m_memory = add("memory", "Memory, GB", "What is predicted to take more is left out of the race; 0: bounded by this machine alone",
                    RealRange{0, kMostGigabytes}, 0);
     m_moreRow->hide();
     return m_moreRow;

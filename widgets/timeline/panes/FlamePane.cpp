@@ -84,7 +84,8 @@ void FlamePane::showState() {
     if (m_panes->flame.full()) text += " · what is rarest counts as its caller's own time";
     m_head->setText(text);
     m_head->setMore(
-        "A click gives a box all the width; a click above it, Esc or Backspace goes back; a double click shows the name in the timeline. The arrow "
+        "A click gives a box all the width; a click above it or Backspace goes back, Esc shows all; a double click shows the name in the timeline. "
+        "The arrow "
         "keys go from box to box, Enter gives it all the width, Shift and Enter show its name in the timeline.");
 }
 

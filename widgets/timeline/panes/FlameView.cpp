@@ -20,7 +20,7 @@ constexpr double kLeastBox = 1;  // pixels: what is narrower is not drawn
 constexpr int kLeastForText = 24;
 constexpr const char* kFlameHelp =
     "What called what for how long. The arrow keys go from box to box, Enter gives one all the width, Shift and Enter show its name in "
-    "the timeline, Escape and Backspace go back.";
+    "the timeline, Backspace goes back, Escape shows all.";
 
 // Warm hues by name, the same one for the same name, so that boxes beside each other are told apart.
 QColor flameColour(const QString& name, SliceKind kind, bool dark) {
