@@ -40,17 +40,23 @@ Result<EvaluateRequest> request(const EvalOptions& options) {
     return wanted;
 }
 
+// A perplexity: four digits, of a vocabulary's size without an exponent.
+std::string perplexityText(double perplexity) {
+    return format::significant(perplexity, 4);
+}
+
 // What a type of weights costs and gives, beside float32.
 std::string typesText(const EvaluateAnswer& answer) {
     std::string text;
     for (const TypedAnswer& type : answer.types)
-        text += fmt::format("{:<12} loss {:.4f} · perplexity {:.4g} · weights {} · read {} · text {}\n", type.dtype, type.loss, type.perplexity,
-                            format::bytes(type.weights), format::rate(type.readPerSecond, "tok/s"), format::rate(type.writtenPerSecond, "tok/s"));
+        text += fmt::format("{:<12} loss {:.4f} · perplexity {} · weights {} · read {} · text {}\n", type.dtype, type.loss,
+                            perplexityText(type.perplexity), format::bytes(type.weights), format::rate(type.readPerSecond, "tok/s"),
+                            format::rate(type.writtenPerSecond, "tok/s"));
     if (answer.types.size() < 2) return text;
     const TypedAnswer &before = answer.types.front(), &after = answer.types.back();
-    return text + fmt::format("{} instead of f32: perplexity {:.4g} -> {:.4g} ({:+.2f} %), weights {} -> {}\n", after.dtype, before.perplexity,
-                              after.perplexity, 100 * (after.perplexity / before.perplexity - 1), format::bytes(before.weights),
-                              format::bytes(after.weights));
+    return text + fmt::format("{} instead of f32: perplexity {} -> {} ({:+.2f} %), weights {} -> {}\n", after.dtype,
+                              perplexityText(before.perplexity), perplexityText(after.perplexity), 100 * (after.perplexity / before.perplexity - 1),
+                              format::bytes(before.weights), format::bytes(after.weights));
 }
 
 Json typesJson(const EvaluateAnswer& answer) {
@@ -92,8 +98,8 @@ Result<ExitCode> eval(const EvalOptions& options) {
     } else if (!answer->types.empty()) {
         print(fmt::format("{}\n{} tokens\n{}", printable(answer->data), format::count(answer->tokens), typesText(*answer)));
     } else {
-        print(fmt::format("{}\nloss {:.4f} · perplexity {:.4g} · {} tokens · {}\n", printable(answer->data), answer->loss, answer->perplexity,
-                          format::count(answer->tokens), format::rate(answer->tokensPerSecond, "tok/s")));
+        print(fmt::format("{}\nloss {:.4f} · perplexity {} · {} tokens · {}\n", printable(answer->data), answer->loss,
+                          perplexityText(answer->perplexity), format::count(answer->tokens), format::rate(answer->tokensPerSecond, "tok/s")));
     }
     return ExitCode::Ok;
 }

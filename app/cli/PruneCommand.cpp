@@ -83,12 +83,12 @@ Result<ExitCode> prune(const PruneOptions& options) {
                     {"tokens", answer->before.tokens}}));
     else
         print(fmt::format(
-            "{}\n{}{} of the {} weights of the blocks' matrices are zero ({:.1f} %)\nloss {:.4f} -> {:.4f} · perplexity {:.4g} -> {:.4g} "
+            "{}\n{}{} of the {} weights of the blocks' matrices are zero ({:.1f} %)\nloss {:.4f} -> {:.4f} · perplexity {} -> {} "
             "({:+.2f} %) · {} tokens of {}\nThe file is as large and text as slow as before: no kernel here leaves zeros out. Training on "
             "lets them grow again, but with train --resume … --keep-zeros.\n",
             printable(wanted->out), heads, format::count(answer->zeros), format::count(answer->weights), 100 * share, answer->before.loss,
-            answer->after.loss, answer->before.perplexity, answer->after.perplexity, 100 * (answer->after.perplexity / answer->before.perplexity - 1),
-            format::count(answer->before.tokens), printable(answer->before.data)));
+            answer->after.loss, format::significant(answer->before.perplexity, 4), format::significant(answer->after.perplexity, 4),
+            100 * (answer->after.perplexity / answer->before.perplexity - 1), format::count(answer->before.tokens), printable(answer->before.data)));
     return ExitCode::Ok;
 }
 

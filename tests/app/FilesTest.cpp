@@ -322,6 +322,13 @@ TEST_F(Files, EvaluatesACheckpointOnDataOfOnesOwn) {
     expectRefused(cli({"eval", "--from", "1", "--db", database(), "--data", path("nowhere")}), {"nowhere"});
 }
 
+TEST_F(Files, ThePerplexityOfManyTokensIsWrittenWithoutAnExponent) {
+    train({"--steps", "1", "--set", "data=generated", "--set", "vocabulary=20000", "--set", "validation-every=0"});
+    const auto finished = cli({"eval", "--from", "1", "--db", database(), "--tokens", "100", "--threads", "1"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.out, testing::ContainsRegex("perplexity [12][0-9].?.?.?[0-9]{3} ")) << "as in 19 320";
+}
+
 TEST_F(Files, ACheckpointOfReadyIdsIsNotEvaluatedOnTextWhoseIdsNobodyKnows) {
     std::string ids;
     for (int i = 0; i < 4000; ++i) ids += {static_cast<char>(i * 7 % 251), static_cast<char>(i % 2)};
