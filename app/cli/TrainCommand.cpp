@@ -232,7 +232,7 @@ Result<ExitCode> train(TrainOptions& options) {
     if (!options.stepLog.empty()) {
         // Workers that were started anew go on with the log of those before them.
         auto opened = StepLog::open(options.stepLog, options.request.workers.restart > 0);
-        if (!opened) return opened.error();
+        if (!opened) return notBegun(options, opened.error());  // the others open none
         stepLog = std::move(*opened);
     }
     ConsoleSink sink(std::move(stepLog), StepLines(std::get<std::int64_t>(*logEvery), batchShape(options.request.config).context),

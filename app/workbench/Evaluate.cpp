@@ -116,7 +116,7 @@ Result<EvaluateAnswer> evaluateCheckpoint(const EvaluateRequest& request, const 
     try {
         return evaluate(request, progress, cancelled);
     } catch (const std::exception& thrown) {
-        return describeException(thrown);
+        return describeException(thrown, Doing::Reading);
     }
 }
 

@@ -30,7 +30,7 @@ Result<ExportAnswer> exportModel(const ExportRequest& request, const std::atomic
         }
         return answer;
     } catch (const std::exception& thrown) {
-        return describeException(thrown);
+        return describeException(thrown, Doing::Reading);
     }
 }
 

@@ -69,7 +69,8 @@ void LiveRun::send(Command command) {
         m_captureEnded = true;
         if (m_preparing) return;
     }
-    if (const auto* text = std::get_if<GenerateText>(&command); text != nullptr && text->tokens == 0) return m_generator.cutOff();
+    // And once more behind those that are not taken yet.
+    if (const auto* text = std::get_if<GenerateText>(&command); text != nullptr && text->tokens == 0) m_generator.cutOff();
     m_commands.push(std::move(command));
 }
 
@@ -227,8 +228,9 @@ Result<TrainerSetup> LiveRun::prepare() {
     }
     setup.stopIsAsked = [this] { return m_cancelled.load(); };
     setup.commandsBefore = [this](std::int64_t step) { return m_scheduled.before(step); };
-    setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
+    setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from, bool asked) {
         if (m_workers && !m_workers->first()) return;
+        if (request.tokens == 0) return m_generator.cutOffAsked();
         if (!tokenizer)
             return m_tee.publish(LogLine{m_clock.now(),
                                          from.updates,
@@ -238,7 +240,7 @@ Result<TrainerSetup> LiveRun::prepare() {
                                          {Subject::Kind::Text, {}}});
         const at::Tensor weights = from.weights.detach().clone();
         device_memory::synchronise(weights.device());
-        m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
+        m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer, asked});
     };
     if (m_workers) {
         const std::string gpu = m_plan.gpu ? m_registry->machine().gpus.at(static_cast<std::size_t>(*m_plan.gpu)).name : "";

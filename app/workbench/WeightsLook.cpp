@@ -72,7 +72,7 @@ WeightsLook lookAtWeights(const std::string& path, const RunConfig& config) {
         if (look) return std::move(*look);
         return {.found = {}, .problem = look.error().sentence, .shaped = {}};
     } catch (const std::exception& thrown) {
-        return {.found = {}, .problem = describeException(thrown).sentence, .shaped = {}};
+        return {.found = {}, .problem = describeException(thrown, Doing::Reading).sentence, .shaped = {}};
     }
 }
 

@@ -28,7 +28,7 @@ constexpr std::int64_t kMostTokensWritten = 100'000;  // by one GenerateText
 
 struct GenerateText {
     std::string prompt;
-    std::int64_t tokens = 200;  // 0: nothing is written, and the text under way is cut off where it is
+    std::int64_t tokens = 200;  // 0: nothing is written; the text under way is cut off where it is, and those asked for before it are not begun
     double temperature = 0.8;
     std::int64_t topK = 0;  // 0 = off
     double topP = 1.0;      // 1 = off

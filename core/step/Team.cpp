@@ -29,10 +29,19 @@ void await(const std::atomic<T>& value, T old) {
 }  // namespace
 
 Team::Team(int workers) {
-    for (int worker = 1; worker < workers; ++worker) m_threads.emplace_back([this, worker] { serve(worker); });
+    try {
+        for (int worker = 1; worker < workers; ++worker) m_threads.emplace_back([this, worker] { serve(worker); });
+    } catch (...) {  // the system starts no more of them; those that were are not left behind
+        leave();
+        throw;
+    }
 }
 
 Team::~Team() {
+    leave();
+}
+
+void Team::leave() {
     m_leaving.store(true);
     m_round.fetch_add(1, std::memory_order_release);
     m_round.notify_all();

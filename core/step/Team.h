@@ -11,7 +11,7 @@ namespace stepscope {
 
 class Team {
 public:
-    explicit Team(int workers);
+    explicit Team(int workers);  // throws std::system_error where so many threads cannot be started
     ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
@@ -26,6 +26,7 @@ public:
 
 private:
     void serve(int worker);
+    void leave();
 
     std::vector<std::thread> m_threads;
     const std::function<void(int)>* m_work = nullptr;

@@ -141,7 +141,7 @@ TrainerOutcome Trainer::loop() {
         const std::int64_t step = m_state.updates;
         if (validationDue(cursor)) validateAsDue();
         if (dueEvery(m_config.checkpointEvery, step) && !dueCheckpoint()) return {RunState::Failed, brokenState()};
-        if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
+        if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state, false);
     }
     takeCommands();
     meetOthers();  // the first one may be held up by the last step's checkpoint
@@ -173,7 +173,7 @@ void Trainer::takeCommands() {
                        [&](const Reseed& asked) { share(asked); },
                        [&](const SaveCheckpoint& asked) { share(asked); },
                        [&](const ValidateNow& asked) { share(asked); },
-                       [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
+                       [&](const GenerateText& asked) { m_setup.generate(asked, m_state, true); },
                        [&](const Capture& asked) {
                            // Which steps are slow differs from worker to worker: the first one's are kept.
                            if (!asked.slowest || (m_setup.others != nullptr && m_setup.others->rank() > 0)) return share(asked);

@@ -48,7 +48,8 @@ struct TrainerSetup {
     std::function<Status(const RunPlan&, const RunPlan&)> fits = [](const RunPlan&, const RunPlan&) { return Status(); };
     // Whether there is memory for Programs of both at once over the State; asked before two values take turns.
     std::function<Status(const RunPlan&, const RunPlan&)> fitsBeside = [](const RunPlan&, const RunPlan&) { return Status(); };
-    std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
+    // Copies what it needs and returns at once. asked: by a person; else it is a sample that is due.
+    std::function<void(GenerateText, const TrainState&, bool asked)> generate;
     // What an experiment within the run asks, to be found again; empty = nothing is.
     std::function<std::string(const RunConfig&, const RunConfig&)> questionOf;
     // What captures take on the disk by now, and the most that they may; 0: as much as there is.

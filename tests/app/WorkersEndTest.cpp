@@ -46,6 +46,14 @@ TEST_F(Workers, OneThatCannotBeginTellsTheOthersWhy) {
     expectRefused(first->wait(), {"Worker 1 of 2 has given up", "nothing"}, kTraining);
 }
 
+// Which the first one alone writes.
+TEST_F(Workers, AStepLogThatCannotBeOpenedIsToldByAll) {
+    const auto first = start(0, {}, 2, {"--step-log", path("nowhere/steps.csv")});
+    const auto other = start(1, {});
+    EXPECT_THAT(first->wait().err, testing::HasSubstr("nowhere/steps.csv"));
+    expectRefused(other->wait(), {"Worker 0 of 2 has given up", "nowhere/steps.csv"}, kTraining);
+}
+
 // Of a checkpoint, before they have met: the others wait for it.
 TEST_F(Workers, AFileThatOneOfThemLacksIsToldByAllInItsWords) {
     expectDone(run({"--steps", "6"}));

@@ -119,7 +119,7 @@ TinyTrainer::TinyTrainer(const RunConfig& config, std::shared_ptr<const BatchSou
     setup.sink = &sink;
     setup.commands = &commands;
     setup.mustWait = [] { return false; };
-    setup.generate = [](const GenerateText&, const TrainState&) {};
+    setup.generate = [](const GenerateText&, const TrainState&, bool) {};
     setup.disturbances = &disturbances;
 }
 

@@ -8,10 +8,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <cmath>
-#include <thread>
+#include <functional>
 
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "core/base/Share.h"
@@ -23,6 +22,7 @@
 #include "core/memory/HostAllocator.h"
 #include "core/profile/ProcessUsage.h"
 #include "core/profile/ProcessorTimes.h"
+#include "core/step/Team.h"
 #include "core/train/Failure.h"
 
 namespace stepscope {
@@ -128,31 +128,13 @@ private:
         const std::vector<std::uint32_t> a(static_cast<std::size_t>(shape.rows * steps), one);
         const std::vector<std::uint32_t> b(static_cast<std::size_t>(gemm::panels(shape.columns) * gemm::kPanel * steps), one);
         std::vector<float> c(static_cast<std::size_t>(shape.rows * shape.columns));
-        std::barrier meet(m_threads);
-        std::atomic<bool> over{false};
-        const auto body = [&](int thread) {
+        const std::function<void(int)> body = [&](int thread) {
             const Share mine = share(shape.rows, thread, m_threads);
             kernels.store({a.data() + mine.begin * steps, steps, 1}, {b.data(), steps * gemm::kPanel}, mine.end - mine.begin, shape.columns, steps,
                           c.data() + mine.begin * shape.columns, shape.columns, false);
         };
-        std::vector<std::jthread> others;
-        for (int thread = 1; thread < m_threads; ++thread)
-            others.emplace_back([&, thread] {
-                while (true) {
-                    meet.arrive_and_wait();
-                    if (over) return;
-                    body(thread);
-                    meet.arrive_and_wait();
-                }
-            });
-        const double best = fastest(seconds, [&] {
-            meet.arrive_and_wait();
-            body(0);
-            meet.arrive_and_wait();
-        });
-        over = true;
-        meet.arrive_and_wait();
-        return shape.flops() / best;
+        Team team(m_threads);
+        return shape.flops() / fastest(seconds, [&] { team.run(body); });
     }
 
     const at::Device m_device;

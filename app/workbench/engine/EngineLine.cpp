@@ -85,7 +85,20 @@ Result<std::unique_ptr<EngineLine>> EngineLine::start(const std::vector<std::str
         posix_spawn_file_actions_adddup2(&files, in[0], kItsIn);
         posix_spawn_file_actions_adddup2(&files, out[1], kItsOut);
         posix_spawn_file_actions_adddup2(&files, err[1], kItsErr);
-        problem = ::posix_spawnp(&line->m_process, words.front().c_str(), &files, nullptr, pointers.data(), environ);
+        // Of a signal that this thread blocks (BrokenPipesAreTold) or this process ignores (workers have met in it) a shell could not get rid, and
+        // what it starts may rely on being ended by it.
+        sigset_t blocked, usual;
+        ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        sigdelset(&blocked, SIGPIPE);
+        sigemptyset(&usual);
+        sigaddset(&usual, SIGPIPE);
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setsigmask(&attributes, &blocked);
+        posix_spawnattr_setsigdefault(&attributes, &usual);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        problem = ::posix_spawnp(&line->m_process, words.front().c_str(), &files, &attributes, pointers.data(), environ);
+        posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&files);
         if (problem != 0) line->m_process = -1;
     }

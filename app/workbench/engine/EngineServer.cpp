@@ -102,6 +102,7 @@ private:
     Status look(const Frame& frame) {
         if (m_served.began()) return makeError(ErrorCode::BadInput, "This engine trains a run; what is asked beside it is asked of another one.");
         const auto answer = m_looks.answer(frame, [this] {
+            if (m_frames.withinFrame()) return false;  // what is sent behind the question may have come with it
             pollfd more{m_in, POLLIN, 0};
             return ::poll(&more, 1, 0) == 0;
         });

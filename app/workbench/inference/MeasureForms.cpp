@@ -283,7 +283,7 @@ Result<FormsAnswer> measureForms(const FormsRequest& request, const FormsTeller&
         }
         return Measuring(request, progress, cancelled).run();
     } catch (const std::exception& thrown) {
-        return describeException(thrown);
+        return describeException(thrown, Doing::Reading);
     }
 }
 

@@ -18,7 +18,28 @@ GeneratorThread::~GeneratorThread() {
 
 void GeneratorThread::post(Job job) {
     m_busy.fetch_add(1);
+    {
+        const std::lock_guard lock(m_mutex);
+        job.number = ++m_posted;
+    }
     m_jobs.push(std::make_shared<const Job>(std::move(job)));
+}
+
+void GeneratorThread::cancel() {
+    const std::lock_guard lock(m_mutex);
+    m_cancelled = m_cutOff = true;
+}
+
+void GeneratorThread::cutOff() {
+    const std::lock_guard lock(m_mutex);
+    m_cutUpTo = m_posted;
+    m_cutOff = true;
+}
+
+void GeneratorThread::cutOffAsked() {
+    const std::lock_guard lock(m_mutex);
+    m_cutUpTo = m_posted;
+    m_cutOff = m_cutOff || m_writesAsked;
 }
 
 void GeneratorThread::finish() {
@@ -47,8 +68,13 @@ void GeneratorThread::write(const Job& job) {
     const auto publish = [&](const std::string& text, bool complete) {
         m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete, work.promptRate(), work.textRate()});
     };
-    m_cutOff = false;
-    if (m_cancelled) m_cutOff = true;  // asked for meanwhile
+    {
+        const std::lock_guard lock(m_mutex);
+        m_writesAsked = job.asked;
+        m_cutOff = m_cancelled || (job.asked && job.number <= m_cutUpTo);
+    }
+    // Who asked for it waits for its end, though there is none of it.
+    if (m_cutOff && !m_cancelled) return publish({}, true);
     try {
         // Half of the threads that train: with all of them each would wait for the other's at every barrier.
         const TextOptions options{.threads = std::max(1, at::get_num_threads() / 2)};
@@ -62,7 +88,7 @@ void GeneratorThread::write(const Job& job) {
         else
             say(text.error());
     } catch (const std::exception& thrown) {
-        say(describeException(thrown));
+        say(describeException(thrown, Doing::Reading));
     }
 }
 

@@ -9,6 +9,7 @@
 #include "core/events/Presets.h"
 #include "core/inference/Pruning.h"
 #include "core/state/Checkpoint.h"
+#include "core/state/CheckpointRetention.h"
 #include "core/state/WeightsFile.h"
 #include "core/state/Zeros.h"
 #include "core/train/Failure.h"
@@ -88,7 +89,11 @@ Result<PruneAnswer> pruned(const PruneRequest& request, const std::function<void
     again.checkpoint = request.out;
     const auto after = evaluateCheckpoint(
         again, [&](double share) { progress(0.5 + share / 2); }, cancelled);
-    if (!after) return after.error();
+    // Who stops it, or has no answer, has no checkpoint that nobody told of, which would be in the way of a second try.
+    if (!after) {
+        removeCheckpoint(request.out);
+        return after.error();
+    }
     answer.after = *after;
     return answer;
 }
@@ -99,7 +104,7 @@ Result<PruneAnswer> pruneCheckpoint(const PruneRequest& request, const std::func
     try {
         return pruned(request, progress, cancelled);
     } catch (const std::exception& thrown) {
-        return describeException(thrown);
+        return describeException(thrown, Doing::Reading);
     }
 }
 

@@ -25,7 +25,7 @@ struct PruneAnswer {
     EvaluateAnswer before, after;
 };
 
-// Nothing is written where the weights cannot be evaluated. progress: a share of the whole.
+// Nothing is left where the weights cannot be evaluated, before or after, or it is stopped. progress: a share of the whole.
 Result<PruneAnswer> pruneCheckpoint(const PruneRequest& request, const std::function<void(double)>& progress, const std::atomic<bool>& cancelled);
 
 }  // namespace stepscope

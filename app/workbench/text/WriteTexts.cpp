@@ -59,7 +59,7 @@ Result<TextAnswer> writeTexts(const TextRequest& request,
         if (!texts) return texts.error();
         return TextAnswer{std::move(*texts), speedOf(work), work.stopped};
     } catch (const std::exception& thrown) {
-        return describeException(thrown);
+        return describeException(thrown, Doing::Reading);
     }
 }
 

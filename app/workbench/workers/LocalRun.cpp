@@ -53,20 +53,9 @@ public:
 
     RunSummary wait() override {
         RunSummary summary = m_run->wait();
-        const auto failures = m_others->failures();
-        if (!becauseOfOther() || summary.state != RunState::Stopped) return summary;
-        // It was stopped for want of another one, and the one that is missing knows why.
-        summary.state = RunState::Failed;
-        summary.code = ErrorCode::Training;
-        summary.why = failures.empty() ? std::string("A worker ended before the run had begun.") : failures.front();
-        const std::lock_guard lock(m_mutex);
-        StateChanged end = m_held.value_or(StateChanged{});
-        end.state = RunState::Failed;
-        end.why = summary.why;
-        end.code = summary.code;
-        m_listener.publish(LogLine{end.at, end.step, LogLevel::Error, summary.why, summary.code});
-        m_listener.publish(std::move(end));
-        return summary;
+        const std::lock_guard joining(m_joining);
+        if (!m_ended) m_ended = endOf(std::move(summary));
+        return *m_ended;
     }
 
     // A stop that nobody asked for is not told as one.
@@ -85,6 +74,24 @@ public:
     void publishChunk(ChunkPtr chunk) override { m_listener.publishChunk(std::move(chunk)); }
 
 private:
+    // Once: the others are waited for.
+    RunSummary endOf(RunSummary summary) {
+        const auto failures = m_others->failures();
+        if (!becauseOfOther() || summary.state != RunState::Stopped) return summary;
+        // It was stopped for want of another one, and the one that is missing knows why.
+        summary.state = RunState::Failed;
+        summary.code = ErrorCode::Training;
+        summary.why = failures.empty() ? std::string("A worker ended before the run had begun.") : failures.front();
+        const std::lock_guard lock(m_mutex);
+        StateChanged end = m_held.value_or(StateChanged{});
+        end.state = RunState::Failed;
+        end.why = summary.why;
+        end.code = summary.code;
+        m_listener.publish(LogLine{end.at, end.step, LogLevel::Error, summary.why, summary.code});
+        m_listener.publish(std::move(end));
+        return summary;
+    }
+
     bool becauseOfOther() const { return m_otherFailed && !m_stopAsked; }
 
     // Before all have met nobody else would notice; afterwards the run ends by itself, and names it. On a thread of its own.
@@ -96,6 +103,8 @@ private:
     EventSink& m_listener;
     std::atomic<bool> m_otherFailed{false}, m_stopAsked{false};
     std::atomic<Run*> m_told{nullptr};
+    std::mutex m_joining;  // who waits for its end may be several
+    std::optional<RunSummary> m_ended;
     std::mutex m_mutex;
     std::optional<StateChanged> m_held;  // the end that was told as a stop
     std::unique_ptr<Run> m_run;

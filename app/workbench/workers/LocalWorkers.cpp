@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "app/workbench/process/ArgumentPointers.h"
@@ -54,15 +55,25 @@ std::vector<std::string> environmentOf(int rank, const WorkerPlace& first) {
     return all;
 }
 
+// Where the environment wants what is temporary to lie, as the library looks for it.
+std::string namedForTemporary() {
+    for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+        if (const char* told = std::getenv(name)) return told;
+    return "/tmp";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LocalWorkers>> LocalWorkers::start(const std::vector<std::string>& command, int workers, int stoppedStatus,
                                                           std::function<void()> onFailure) {
     std::error_code problem;
-    std::string folder = fs::temp_directory_path(problem).string() + "/stepscope-workers-XXXXXX";
-    if (problem || ::mkdtemp(folder.data()) == nullptr)
+    const std::string place = fs::temp_directory_path(problem).string();
+    std::string folder = place + "/stepscope-workers-XXXXXX";
+    // Of a TMPDIR that is no folder the library tells why, and not its name.
+    if (!problem && ::mkdtemp(folder.data()) == nullptr) problem.assign(errno, std::generic_category());
+    if (problem)
         return makeError(ErrorCode::Io, fmt::format("No folder can be made at \"{}\" for workers to meet in: {}. TMPDIR names another place.",
-                                                    fs::temp_directory_path(problem).string(), std::strerror(errno)));
+                                                    printable(place.empty() ? namedForTemporary() : place), problem.message()));
     std::unique_ptr<LocalWorkers> made(new LocalWorkers);
     made->m_folder = folder;
     made->m_stoppedStatus = stoppedStatus;

@@ -163,6 +163,18 @@ TEST(EngineLine, WhatNoFrameCanHoldIsOneSentenceForWhoReads) {
     EXPECT_THAT(heard.error().sentence, HasSubstr("What the engine is to hear takes"));
 }
 
+// When a line that has broken is taken up again this thread blocks the signal, and where workers have met in this process all of it ignores it.
+TEST(EngineLine, ItsCommandIsEndedByABrokenPipeAsOneInAShellIs) {
+    const BrokenPipesAreTold told;
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    const auto line = EngineLine::start({"sh", "-c", "kill -PIPE $$; echo lives >&2"});
+    std::signal(SIGPIPE, before);
+    ASSERT_TRUE(line) << line.error().sentence;
+    const auto heard = (*line)->next(std::chrono::seconds(10));
+    ASSERT_FALSE(heard);
+    EXPECT_THAT(heard.error().sentence, HasSubstr("was ended by signal 13"));
+}
+
 TEST_F(EngineApart, BulkDataOfACaptureCrosses) {
     Ear ear;
     RunRequest request = asked(6);

@@ -1,12 +1,16 @@
 // The engine's side of the line, spoken to byte by byte: what it says first, that it ends with who asked for a run, and what it refuses. CTest.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <limits>
+#include <string>
 
 #include "app/workbench/engine/EngineServer.h"
 #include "app/workbench/engine/StartWords.h"
@@ -14,6 +18,7 @@
 #include "core/events/Presets.h"
 #include "sessions/wire/EventWire.h"
 #include "sessions/wire/Hello.h"
+#include "sessions/wire/LookWords.h"
 
 namespace stepscope {
 namespace {
@@ -188,6 +193,26 @@ TEST(EngineServer, CarriesOutEachCommandOnceAndKnowsWhenOneIsMissing) {
     served.send(FrameType::Command, commandToBytes(1, Pause{}));
     served.send(FrameType::Command, commandToBytes(3, Pause{}));
     EXPECT_THAT(served.outcome().error().sentence, HasSubstr("command 3 where 2 was due"));
+}
+
+TEST(EngineServer, LooksAtNoDataForAQuestionThatIsTakenBackInTheSameBreath) {
+    std::string folder = (std::filesystem::temp_directory_path() / "stepscope-look-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    const std::string text = folder + "/long.txt";
+    std::ofstream(text, std::ios::binary) << std::string(std::size_t{20} << 20, 'a') << '\xff';
+    Served served;
+    const FrameBytes question = frameOf(FrameType::CheckData, dataAskedToBytes({.data = text})), never = frameOf(FrameType::NeverMind, {});
+    FrameBytes both = question;
+    both.insert(both.end(), never.begin(), never.end());
+    served.write(both);
+    const auto left = served.nextOf(FrameType::DataChecked);
+    ASSERT_TRUE(left);
+    EXPECT_FALSE(dataCheckedFromBytes(left->payload)->problem);
+    served.write(question);
+    const auto looked = served.nextOf(FrameType::DataChecked);
+    ASSERT_TRUE(looked);
+    EXPECT_TRUE(dataCheckedFromBytes(looked->payload)->problem) << "asked in earnest it is not UTF-8";
+    std::filesystem::remove_all(folder);
 }
 
 TEST(EngineServer, EndsWithASentenceWhereItsGreetingCannotBeWritten) {

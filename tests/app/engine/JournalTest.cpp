@@ -119,6 +119,25 @@ TEST_F(JournalTest, LetsGoOfWholeFilesThatAreStoredElsewhere) {
     EXPECT_EQ(journal->newest(), 30u);
 }
 
+TEST_F(JournalTest, WhatWasHeardIsKnownWhereThatCouldNotBeWritten) {
+    {
+        const auto journal = Journal::create(folder()).value();
+        say(*journal, 1, 30, 1 << 20);
+        journal->letGo(12);
+        const test::FileSizeLimit full(1);
+        journal->letGo(14);
+        EXPECT_EQ(journal->heard(), 14u);
+    }
+    EXPECT_EQ(Journal::open(folder()).value()->heard(), 12u) << "as it stood before the disk was full";
+    // Its engine was killed between making the file and writing into it.
+    std::ofstream(m_folder / "heard", std::ios::trunc).flush();
+    const auto journal = Journal::open(folder()).value();
+    ASSERT_GT(journal->heard(), 0u);
+    const auto behind = journal->behind(journal->heard());
+    ASSERT_TRUE(behind) << behind.error().sentence;
+    EXPECT_EQ(numbers(*journal, journal->heard()), range(journal->heard() + 1, 30));
+}
+
 TEST_F(JournalTest, ADiskThatTakesNothingLosesNothing) {
     const auto journal = Journal::create(folder()).value();
     say(*journal, 1, 10);

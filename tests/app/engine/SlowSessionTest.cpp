@@ -1,9 +1,12 @@
 // The first of several workers whose session takes long to open: the others, processes of their own, go on waiting for it. CTest.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/workbench/engine/SessionKeeper.h"
 #include "tests/app/engine/EngineFixture.h"
@@ -54,6 +57,27 @@ TEST_F(SlowSession, OneThatCannotBeOpenedIsToldAndNothingIsTrained) {
     EXPECT_EQ(summary.state, RunState::Failed);
     EXPECT_THAT(summary.why, HasSubstr("No room for a session here."));
     EXPECT_TRUE(ear.losses().empty());
+}
+
+// The window's thread and one that is told that its display is lost.
+TEST_F(SlowSession, TheEndOfARunOfSeveralMayBeWaitedForBySeveralAndIsToldOnce) {
+    RunRequest request = asked(3, {});
+    request.localWorkers = 2;
+    request.workerProgram = "/bin/false";
+    Ear ear;
+    const auto run = start(std::move(request), ear);
+    ASSERT_NE(run, nullptr);
+    std::array<RunSummary, 4> summaries{};
+    {
+        std::vector<std::jthread> waiting;
+        for (RunSummary& summary : summaries) waiting.emplace_back([&] { summary = run->wait(); });
+    }
+    for (const RunSummary& summary : summaries) {
+        EXPECT_EQ(summary.state, RunState::Failed);
+        EXPECT_EQ(summary.why, "Worker 1 ended with status 1 and said nothing.");
+    }
+    const auto changes = ear.all<StateChanged>();
+    EXPECT_EQ(std::ranges::count(changes, RunState::Failed, &StateChanged::state), 1);
 }
 
 }  // namespace

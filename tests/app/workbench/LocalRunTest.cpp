@@ -1,5 +1,8 @@
 // The words with which the other workers of a run of the window are started, and what is refused before any is. CTest.
 #include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <string>
 
 #include "app/workbench/workers/LocalRun.h"
 #include "app/workbench/workers/LocalWorkers.h"
@@ -60,6 +63,24 @@ TEST(LocalRun, WhatCannotBeStartedIsRefusedBeforeAnybodyIs) {
     EXPECT_THAT(missing.error().sentence, HasSubstr("\"/somewhere/stepscope-cli\" is not there"));
     request.localWorkers = LocalWorkers::kMost + 1;
     EXPECT_THAT(startLocalRun(*workbench, request, silence).error().sentence, HasSubstr("There can be 1 to 256 workers on this machine, not 257."));
+}
+
+TEST(LocalRun, AFolderForTemporaryFilesThatIsNoneIsNamed) {
+    const char* const before = std::getenv("TMPDIR");
+    const std::string kept = before != nullptr ? before : "";
+    ::setenv("TMPDIR", "/dev/null", 1);
+    const auto file = LocalWorkers::start({"/bin/true"}, 2, 0, {});
+    ::setenv("TMPDIR", "/nowhere/to/be/found", 1);
+    const auto missing = LocalWorkers::start({"/bin/true"}, 2, 0, {});
+    if (before != nullptr)
+        ::setenv("TMPDIR", kept.c_str(), 1);
+    else
+        ::unsetenv("TMPDIR");
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().sentence, "No folder can be made at \"/dev/null\" for workers to meet in: Not a directory. TMPDIR names another place.");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().sentence,
+              "No folder can be made at \"/nowhere/to/be/found\" for workers to meet in: No such file or directory. TMPDIR names another place.");
 }
 
 TEST(LocalRun, TheWordsOfThisProcessAreThoseItWasStartedWithOrASentence) {

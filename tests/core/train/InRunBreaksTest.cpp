@@ -205,7 +205,7 @@ TEST_F(InRunBreaks, WhatValidationTakesIsNotPartOfTheBlocks) {
 TEST_F(InRunBreaks, CapturesTextAndCheckpointsAreKeptOutOfTheBlocks) {
     constexpr std::int64_t kCaptured = 10, kWritten = 10, kCheckpoints = 10;
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("stepscope-in-run-breaks-{}", ::getpid());
-    trainer->setup.generate = [this](const GenerateText&, const TrainState&) { trainer->disturbances = 1; };
+    trainer->setup.generate = [this](const GenerateText&, const TrainState&, bool) { trainer->disturbances = 1; };
     std::int64_t last = 0;
     also = [&](const Event& event) {
         if (const auto* done = std::get_if<StepDone>(&event)) {

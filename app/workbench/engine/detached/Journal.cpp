@@ -68,6 +68,8 @@ Result<std::unique_ptr<Journal>> Journal::open(std::string folder) {
     std::ranges::sort(found->m_files, std::less{}, &File::first);
     std::ifstream(found->m_folder + "/" + kHeard) >> found->m_heard;
     if (found->m_files.empty()) return found;
+    // Where that could not be written, or was not to its end: what is no longer there was stored elsewhere.
+    found->m_heard = std::max(found->m_heard, found->m_files.front().first - 1);
     found->m_newest = found->m_files.back().first - 1;
     Reader reader(*found, found->m_files.back().first);
     // A file that is damaged, or whose last frame was not written to its end, tells what stands before that.
@@ -158,13 +160,24 @@ void Journal::letGo(std::uint64_t number) {
     const std::lock_guard lock(m_mutex);
     if (number <= m_heard) return;
     m_heard = number;
-    std::ofstream(m_folder + "/" + kHeard, std::ios::trunc) << number;
+    writeHeard();
     // Of the newest one nobody knows what comes into it.
     while (m_files.size() > 1 && m_files[1].first <= number + 1) {
         std::error_code ignored;
         fs::remove(pathOf(m_files.front().first), ignored);
         m_files.pop_front();
     }
+}
+
+// In one go: of a disk that is full, or an engine that is killed meanwhile, what was known before stays.
+void Journal::writeHeard() const {
+    const std::string path = m_folder + "/" + kHeard, next = path + ".next";
+    {
+        std::ofstream file(next, std::ios::trunc);
+        if (!(file << m_heard << std::flush)) return;
+    }
+    std::error_code ignored;
+    fs::rename(next, path, ignored);
 }
 
 bool Journal::read(std::uint64_t& file, std::uint64_t& at, FrameBytes& into) const {

@@ -63,6 +63,7 @@ private:
     std::string pathOf(std::uint64_t first) const;
     Status beginFile(std::uint64_t first);
     void write();
+    void writeHeard() const;
     // Some bytes of that file from there on; `file` becomes the next one at its end. False: there are none.
     bool read(std::uint64_t& file, std::uint64_t& at, FrameBytes& into) const;
 
