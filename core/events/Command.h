@@ -33,10 +33,11 @@ struct GenerateText {
     std::int64_t topK = 0;  // 0 = off
     double topP = 1.0;      // 1 = off
     std::int64_t seed = 1;
-    std::vector<std::string> stop{};  // the text ends before the first of these
-    double repetitionPenalty = 1;     // 1 = off; above: what occurs in prompt or text is less likely
-    double frequencyPenalty = 0;      // 0 = off; taken from the logit of an id for each time that it was written
-    double presencePenalty = 0;       // 0 = off; taken once from the logit of each id that was written
+    std::vector<std::string> stop{};     // the text ends before the first of these
+    double repetitionPenalty = 1;        // 1 = off; above: what occurs in prompt or text is less likely
+    double frequencyPenalty = 0;         // 0 = off; taken from the logit of an id for each time that it was written
+    double presencePenalty = 0;          // 0 = off; taken once from the logit of each id that was written
+    std::vector<std::string> besides{};  // further prompts: a text behind each is written beside that of `prompt`, and draws for itself
 };
 struct Capture {  // what runs in some steps, answered by CaptureDone
     std::int64_t steps = 1;

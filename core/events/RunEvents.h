@@ -121,8 +121,10 @@ struct TextGenerated {
     std::string prompt;
     std::string text;
     bool complete = true;  // false = more of the same text follows; text is always the whole text so far
-    // Tokens a second of prompt and text so far, for who looks on: not stored.
+    // Tokens a second of prompt and text so far, and of several texts that are written beside each other which one it is, from 0. For who looks on:
+    // not stored.
     double promptPerSecond = kUnknown, textPerSecond = kUnknown;
+    std::int64_t place = 0;
 };
 
 struct Preparing {  // tokenising, building: progress before the first step

@@ -53,6 +53,32 @@ void enterWal(SQLite::Database& database) {
     database.exec("PRAGMA synchronous = NORMAL");
 }
 
+// Whether the file has been taken away, or another one put in its place, since it was opened.
+bool hasMoved(SQLite::Database& database) {
+    int moved = 0;
+    return sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
+// A file that was made in vain, as on a full disk, goes again while nobody uses it. The locks are SQLite's, but of no transaction: that would begin a
+// journal, for which there is no room. Whoever had opened it and waits for them sees that it has gone (hasMoved).
+void removeUnused(const std::string& path) {
+    (void)guarded(path, [&]() -> Status {
+        SQLite::Database database(fs::absolute(path).string(), SQLite::OPEN_READWRITE);
+        sqlite3_file* file = nullptr;
+        sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+        if (file == nullptr || file->pMethods == nullptr) return {};
+        bool alone = true;
+        for (const int lock : {SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED, SQLITE_LOCK_EXCLUSIVE})
+            alone = alone && file->pMethods->xLock(file, lock) == SQLITE_OK;
+        std::error_code problem;
+        const fs::path real = fs::canonical(path, problem);  // a link to it stays
+        const bool unused = alone && !problem && fs::file_size(real, problem) == 0 && !problem && !hasMoved(database);
+        if (unused) fs::remove(real, problem);
+        file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+        return {};
+    });
+}
+
 Result<Connection> openWritable(const std::string& path) {
     return guarded(path, [&]() -> Result<Connection> {
         // An absolute path: ":memory:" and "file:..." are names of files here, not words of SQLite.
@@ -60,7 +86,10 @@ Result<Connection> openWritable(const std::string& path) {
         distrust(*database);
         // SQLite opens a write-protected file for reading and says nothing.
         if (sqlite3_db_readonly(database->getHandle(), "main") == 1) return sqliteError(path, SQLITE_READONLY, "opened read-only");
-        if (pragmaInteger(*database, "user_version") < schemaVersion()) migrate(*database, migrations());
+        if (pragmaInteger(*database, "user_version") < schemaVersion()) {
+            migrate(*database, migrations());
+            if (hasMoved(*database)) return sqliteError(path, SQLITE_BUSY, "taken away while it was opened");
+        }
         enterWal(*database);
         return database;
     });
@@ -131,7 +160,9 @@ Result<Connection> openForWriting(const std::string& path) {
             return makeError(ErrorCode::Io, fmt::format("The session database \"{}\" cannot be made ({}); choose another file (--db).", path,
                                                         std::strerror(problem)))
                 .about(Subject::Kind::Database, path);
-    return openWritable(path);
+    auto opened = openWritable(path);
+    if (!opened && !header->exists) removeUnused(path);
+    return opened;
 }
 
 Result<Connection> openForReading(const std::string& path) {

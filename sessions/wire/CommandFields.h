@@ -31,6 +31,7 @@ void fields(auto& io, Like<GenerateText> auto& c) {
     io("repetition_penalty", c.repetitionPenalty);
     io("frequency_penalty", c.frequencyPenalty);
     io("presence_penalty", c.presencePenalty);
+    io("besides", c.besides);
 }
 void fields(auto& io, Like<Capture> auto& c) {
     io("steps", c.steps);

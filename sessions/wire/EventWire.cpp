@@ -34,6 +34,7 @@ void wholeEvent(auto& io, E& e) requires(!Like<E, SessionStarted>) {
     if constexpr (Like<E, TextGenerated>) {
         io("prompt_per_s", e.promptPerSecond);
         io("text_per_s", e.textPerSecond);
+        io("place", e.place);
     }
 }
 

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -123,6 +124,40 @@ def main_thread_cpu(pid):
     with open(f'/proc/{pid}/task/{pid}/stat') as stat:
         user, system = stat.read().rsplit(')', 1)[1].split()[11:13]
     return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+
+
+def family(pid):
+    """A process and all that come of it."""
+    yield pid
+    with contextlib.suppress(FileNotFoundError):
+        for thread in os.listdir(f'/proc/{pid}/task'):
+            with contextlib.suppress(FileNotFoundError), open(f'/proc/{pid}/task/{thread}/children') as children:
+                for child in children.read().split():
+                    yield from family(int(child))
+
+
+def thread_seconds(pid):
+    """Processor seconds of each thread of a process, and of those that come of it, so far."""
+    seconds, ticks = {}, os.sysconf('SC_CLK_TCK')
+    for one in list(family(pid)):
+        with contextlib.suppress(FileNotFoundError):
+            for thread in os.listdir(f'/proc/{one}/task'):
+                with contextlib.suppress(FileNotFoundError), open(f'/proc/{one}/task/{thread}/stat') as stat:
+                    user, system = stat.read().rsplit(')', 1)[1].split()[11:13]
+                    seconds[thread] = (int(user) + int(system)) / ticks
+    return seconds
+
+
+def beside_training(run, seconds, settle=5):
+    """Percent of all cores that the threads of a training have which do not train; those that train are the busiest, one a core. run: a Popen,
+    looked at for so many seconds once it has settled."""
+    time.sleep(settle)
+    before = thread_seconds(run.pid)
+    time.sleep(seconds)
+    if run.poll() is not None:
+        sys.exit(f'{" ".join(run.args)} ended with {run.returncode}')
+    spent = sorted((after - before.get(thread, 0) for thread, after in thread_seconds(run.pid).items()), reverse=True)
+    return 100 * sum(spent[cores():]) / cores() / seconds
 
 
 class Sliced:

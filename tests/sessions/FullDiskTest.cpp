@@ -85,7 +85,34 @@ TEST(FullDisk, SaysSoWhenNotEvenTheFileCanBeMade) {
     if (!recorder) {
         EXPECT_NE(recorder.error().sentence.find("s.db"), std::string::npos) << recorder.error().sentence;
     }
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "an empty file would look like one without sessions";
     ::umount2(folder.path().c_str(), MNT_DETACH);
+}
+
+TEST(FullDisk, AFileThatCouldNotBeBegunIsTakenAwayAndOneThatWasThereIsNot) {
+    const TempFolder folder;
+    const std::string path = folder.file("s.db"), link = folder.file("link.db");
+    for (const rlim_t room : {0, 600, 5000, 40'000}) {  // not its journal, not its first page, not its second, not all of its tables
+        {
+            const FileSizeLimit limit(room);
+            EXPECT_FALSE(Recorder::open({.path = path}, sampleInfo()).ok()) << room;
+        }
+        EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << room;
+    }
+    std::filesystem::create_symlink(path, link);
+    {
+        const FileSizeLimit limit(5000);
+        EXPECT_FALSE(Recorder::open({.path = link}, sampleInfo()).ok());
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    writeFile(path, "");
+    {
+        const FileSizeLimit limit(5000);
+        EXPECT_FALSE(Recorder::open({.path = path}, sampleInfo()).ok());
+    }
+    EXPECT_TRUE(std::filesystem::exists(path)) << "somebody else made it";
+    EXPECT_TRUE(Recorder::open({.path = path}, sampleInfo()).ok());
 }
 
 TEST(FullDisk, WhoWaitsForRoomIsLetGoWhereAPersonWantsItOver) {

@@ -1,5 +1,6 @@
 #include "app/gui/wiring/TextWiring.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/gui/Stage.h"
@@ -20,14 +21,14 @@ TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& run
     // The engine answers a text it cannot write with such a line.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
         if (line.level == LogLevel::Info || line.subject.kind != Subject::Kind::Text) return;
-        m_several.reset();
+        m_several.clear();
         m_panels.textPage.refuse(words(line.text));
     });
     connect(&panels.textPage, &TextPage::weightsRequested, this, &TextWiring::choose);
     connect(&stage.live(), &LiveFeed::textGenerated, this, &TextWiring::takeLive);
     // What another session writes is not among them.
-    connect(&stage, &Stage::switched, this, [this] { m_several.reset(); });
-    connect(&stage, &Stage::started, this, [this] { m_several.reset(); });
+    connect(&stage, &Stage::switched, this, [this] { m_several.clear(); });
+    connect(&stage, &Stage::started, this, [this] { m_several.clear(); });
     connect(&runs, &RunController::phaseChanged, this, &TextWiring::lookAgain);
     connect(&runs, &RunController::takenChanged, this, &TextWiring::showState);
     connect(&runs, &RunController::engineReady, this, &TextWiring::lookAgain);
@@ -137,39 +138,37 @@ void TextWiring::showState() {
 }
 
 void TextWiring::generate(const TextWish& wish) {
-    m_several.reset();
+    m_several.clear();
     if (liveWrites()) {
-        if (wish.prompts.size() < 2) return m_runs.send(wish.how);
-        m_several = Several{.wish = wish};
-        return askLive(0);
+        GenerateText asked = wish.how;
+        if (wish.prompts.size() > 1) {
+            asked.prompt = wish.prompts.front();
+            asked.besides.assign(wish.prompts.begin() + 1, wish.prompts.end());
+            for (const std::string& prompt : wish.prompts) m_several.push_back({.prompt = prompt, .complete = false});
+        }
+        return m_runs.send(asked);
     }
     if (!whyNotNow().isEmpty() || wouldSlowARun()) return;
     if (!m_file.isEmpty()) return writeFrom({.session = m_looked, .path = m_file.toStdString(), .step = -1, .why = {}}, wish);
     if (!m_source.path.empty()) writeFrom(m_source, wish);
 }
 
-// Each draws for itself, as several do that are written beside each other.
-void TextWiring::askLive(std::size_t prompt) {
-    GenerateText one = m_several->wish.how;
-    one.prompt = m_several->wish.prompts[prompt];
-    one.seed += static_cast<std::int64_t>(prompt);
-    m_several->texts.push_back({.prompt = one.prompt});
-    m_runs.send(one);
-}
-
 void TextWiring::takeLive(const TextGenerated& text) {
+    const auto place = static_cast<std::size_t>(text.place);
     // A run's own samples have other prompts.
-    if (!m_several || m_stage.replaying() || text.prompt != m_several->texts.back().prompt) return;
-    m_several->texts.back() = text;
-    const std::size_t of = m_several->wish.prompts.size();
-    const bool over = text.complete && (m_several->stopped || m_several->texts.size() == of || !liveWrites());
-    m_panels.textPage.setTexts(m_several->texts, of, over);
-    if (over) return m_several.reset();
-    if (text.complete) askLive(m_several->texts.size());
+    if (m_stage.replaying() || place >= m_several.size() || text.prompt != m_several[place].prompt) return;
+    m_several[place] = text;
+    for (TextGenerated& one : m_several) {
+        one.step = text.step;
+        one.promptPerSecond = text.promptPerSecond;
+        one.textPerSecond = text.textPerSecond;
+    }
+    const bool over = std::ranges::all_of(m_several, &TextGenerated::complete);
+    m_panels.textPage.setTexts(m_several, m_several.size(), over);
+    if (over) m_several.clear();
 }
 
 void TextWiring::stopWriting() {
-    if (m_several) m_several->stopped = true;
     if (liveWrites()) m_runs.send(GenerateText{.tokens = 0});
     *m_cutOff = true;
 }

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,12 +38,6 @@ private:
         std::int64_t step = 0;  // -1: nobody knows
         QString why;            // there is none
     };
-    // Several prompts that a run in progress writes behind, one after the other: it is asked for the next when one is whole.
-    struct Several {
-        TextWish wish;
-        std::vector<TextGenerated> texts{};  // so far; the last one grows
-        bool stopped = false;                // no other is begun
-    };
 
     void showState();
     QString whyNotNow() const;           // empty: text can be written
@@ -53,7 +46,6 @@ private:
     bool liveWrites() const;
     void choose(const QString& path);
     void generate(const TextWish& wish);
-    void askLive(std::size_t prompt);
     void takeLive(const TextGenerated& text);
     void stopWriting();
     void writeFrom(const Source& source, const TextWish& wish);
@@ -64,10 +56,10 @@ private:
     Stage& m_stage;
     std::string m_database;
     Source m_source, m_chosen;
-    QString m_file;  // or a folder: weights in place of the session's; empty: none
-    std::optional<Several> m_several;
-    std::int64_t m_asked = 0;   // session whose checkpoint is being looked for
-    std::int64_t m_looked = 0;  // the session that was looked at last
+    QString m_file;                        // or a folder: weights in place of the session's; empty: none
+    std::vector<TextGenerated> m_several;  // that a run in progress writes beside each other, so far; empty: one at most
+    std::int64_t m_asked = 0;              // session whose checkpoint is being looked for
+    std::int64_t m_looked = 0;             // the session that was looked at last
     // Of the newest text; the thread that writes it looks at its own, so that no stop is lost to one that begins.
     std::shared_ptr<std::atomic<bool>> m_cutOff = std::make_shared<std::atomic<bool>>(false);
     BackThread m_thread;  // last: joined first

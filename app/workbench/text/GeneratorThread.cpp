@@ -65,8 +65,11 @@ void GeneratorThread::write(const Job& job) {
         m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Error, "No text: " + error.sentence, error.code, {Subject::Kind::Text, {}}});
     };
     TextWork work;
-    const auto publish = [&](const std::string& text, bool complete) {
-        m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete, work.promptRate(), work.textRate()});
+    std::vector<std::string> prompts{job.request.prompt};
+    prompts.insert(prompts.end(), job.request.besides.begin(), job.request.besides.end());
+    const auto publish = [&](std::size_t place, const std::string& text, bool complete) {
+        m_sink.publish(TextGenerated{job.step, m_clock.now(), prompts[place], text, complete, work.promptRate(), work.textRate(),
+                                     static_cast<std::int64_t>(place)});
     };
     {
         const std::lock_guard lock(m_mutex);
@@ -74,19 +77,19 @@ void GeneratorThread::write(const Job& job) {
         m_cutOff = m_cancelled || (job.asked && job.number <= m_cutUpTo);
     }
     // Who asked for it waits for its end, though there is none of it.
-    if (m_cutOff && !m_cancelled) return publish({}, true);
+    if (m_cutOff && !m_cancelled) {
+        for (std::size_t place = 0; place < prompts.size(); ++place) publish(place, {}, true);
+        return;
+    }
     try {
         // Half of the threads that train: with all of them each would wait for the other's at every barrier.
         const TextOptions options{.threads = std::max(1, at::get_num_threads() / 2)};
-        const auto text = generateTexts(
-            job.model, *job.tokenizer, job.request, std::span(&job.request.prompt, 1), options,
-            [&](std::size_t, const std::string& soFar, const TextWork&) { publish(soFar, false); }, m_cutOff, work);
-        if (text && m_cancelled)
-            m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
-        if (text)
-            publish(text->front(), true);
-        else
-            say(text.error());
+        const auto texts = generateTexts(
+            job.model, *job.tokenizer, job.request, prompts, options,
+            [&](std::size_t place, const std::string& soFar, const TextWork&) { publish(place, soFar, false); }, m_cutOff, work);
+        if (!texts) return say(texts.error());
+        if (m_cancelled) m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
+        for (std::size_t place = 0; place < texts->size(); ++place) publish(place, (*texts)[place], true);
     } catch (const std::exception& thrown) {
         say(describeException(thrown, Doing::Reading));
     }

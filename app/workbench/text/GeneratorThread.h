@@ -1,5 +1,5 @@
-// GeneratorThread: writes text with a copy of the weights while training goes on; one request after the other, on a thread of its
-// own. Its text is published as TextGenerated events.
+// GeneratorThread: writes text with a copy of the weights while training goes on; one request after the other, the texts of one beside each other, on
+// a thread of its own. They are published as TextGenerated events.
 #pragma once
 #include <atomic>
 #include <memory>

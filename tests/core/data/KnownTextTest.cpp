@@ -1,6 +1,9 @@
 // Tokens of a text that is put together from files are found again without putting it together, as long as none of the files is another one.
 #include <gmock/gmock.h>
 #include <unistd.h>
+#include <zstd.h>
+
+#include <tuple>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
@@ -194,6 +197,36 @@ TEST_F(KnownTextTest, IsReadAgainAsItWasWritten) {
         json.replace(json.find("5000000000"), 10, wrong);
         EXPECT_FALSE(parseKnownText(json)) << wrong;
     }
+}
+
+// What is remembered is believed without a look into the files, so it is of no use once they are read as another text. Who changes what these are
+// read as raises kReading in KnownText.cpp, and here the version with the text.
+TEST_F(KnownTextTest, HasTheNumberOfTheReadingThatMadeIt) {
+    const auto zstdOf = [](const std::string& text) {
+        std::string out(ZSTD_compressBound(text.size()), '\0');
+        out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
+        return out;
+    };
+    const std::string plain = testing::lines(50);
+    m_folder.write("read/.hidden", "none of it");
+    m_folder.write("read/a.txt", "\xEF\xBB\xBF" + plain + "\r\n");
+    m_folder.write(
+        "read/b.jsonl",
+        "{\"text\": \"first\", \"meta\": {\"text\": 1}}\n\n{\"text\": \"half \\ud83d of a pair\"}\r\n{\"text\": \"\", \"text\": \"last\"}");
+    m_folder.write("read/c.txt.zst", zstdOf("packed\r\n"));
+    m_folder.write("read/d.png", std::string_view("\x89PNG\0", 5));
+    m_folder.write("read/e/deeper.md", "# deeper");
+    m_folder.write("read/f.jsonl.zst", zstdOf("{\"text\": \"packed line\"}\n"));
+    m_request.data = m_folder.path("read");
+    for (const auto& [separator, files, documents] :
+         {std::tuple{"blank-line", "\n", "\n\n"}, std::tuple{"endoftext", "<|endoftext|>", "<|endoftext|>"}}) {
+        m_request.separator = separator;
+        std::string text = plain + "\r\n" + files + "first" + documents + "half \uFFFD of a pair" + documents + "last";
+        for (const char* one : {"packed\r\n", "# deeper", "packed line"}) text += files + std::string(one);
+        EXPECT_EQ(open().identity, hashOf(text).hex()) << separator;
+    }
+    ASSERT_EQ(sources().size(), 2U);
+    for (const auto& path : sources()) EXPECT_NE(testing::readFile(path.string()).find("\"version\":1}"), std::string::npos) << path;
 }
 
 TEST_F(KnownTextTest, GoesWithItsTokens) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 
 #include "core/trace/LodCodec.h"
 #include "core/trace/SliceCodec.h"
@@ -15,6 +16,7 @@
 #include "sessions/SessionStore.h"
 #include "sessions/file/SessionLock.h"
 #include "sessions/importers/ImportStore.h"
+#include "tests/sessions/FileSizeLimit.h"
 #include "tests/sessions/TestSupport.h"
 
 namespace stepscope::test {
@@ -101,6 +103,25 @@ TEST_F(ImportStoreOf, ABlockThatNobodyCouldReadAgainEndsTheImportWithASentence) 
     store.reset();
     EXPECT_EQ(asked("SELECT count(*) FROM chunks"), 0);
     EXPECT_TRUE(shown().empty());
+}
+
+TEST_F(ImportStoreOf, ADiskThatIsFullInTheMiddleIsASentenceAndNothingIsLeft) {
+    {
+        auto store = opened();
+        ASSERT_TRUE(store);
+        const FileSizeLimit full(std::filesystem::file_size(path + "-wal") + 4096);
+        for (std::int64_t i = 0; i < 10; ++i) EXPECT_TRUE(store->add([i] { return storedBlock(i * 1000); }));
+        const Status done = store->finish();
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, ErrorCode::Io);
+        EXPECT_THAT(done.error().sentence, testing::AllOf(testing::HasSubstr(path), testing::HasSubstr("free")));
+    }
+    for (const char* table : {"sessions", "chunks", "chunk_lanes"}) EXPECT_EQ(asked(std::string("SELECT count(*) FROM ") + table), 0) << table;
+    auto next = opened();
+    ASSERT_TRUE(next);
+    EXPECT_TRUE(next->add([] { return storedBlock(0); }));
+    ASSERT_TRUE(next->finish());
+    EXPECT_THAT(shown(), testing::ElementsAre(next->session()));
 }
 
 TEST_F(ImportStoreOf, WhatAKilledImportLeftIsClearedAwayByTheNext) {

@@ -150,11 +150,13 @@ TEST(EventWire, EveryCommandComesBackAsItWas) {
 TEST(EventWire, CommandsKeepWhatTheyAskFor) {
     GenerateText text{.prompt = "In the beginning", .tokens = 3, .temperature = 0.1, .topK = 4, .topP = 0.5, .seed = 6, .stop = {"\n", "."}};
     text.repetitionPenalty = 1.5;
+    text.besides = {"Another", ""};
     const auto back = commandFromBytes(commandToBytes(1, text));
     ASSERT_TRUE(back);
     const auto& read = std::get<GenerateText>(back->command);
     EXPECT_EQ(read.prompt, text.prompt);
     EXPECT_EQ(read.stop, text.stop);
+    EXPECT_EQ(read.besides, text.besides);
     EXPECT_EQ(read.repetitionPenalty, 1.5);
     EXPECT_EQ(read.seed, 6);
     EXPECT_EQ(std::get<Capture>(commandFromBytes(commandToBytes(1, Capture{.steps = 2, .slowest = false}))->command).slowest, false);
@@ -175,10 +177,12 @@ TEST(EventWire, NumbersKeepEveryBit) {
 }
 
 TEST(EventWire, WhatATableDoesNotHoldCrossesToo) {
-    const TextGenerated text{.step = 1, .at = {2}, .prompt = "p", .text = "t", .complete = false, .promptPerSecond = 3, .textPerSecond = 4};
+    const TextGenerated text{
+        .step = 1, .at = {2}, .prompt = "p", .text = "t", .complete = false, .promptPerSecond = 3, .textPerSecond = 4, .place = 2};
     const auto textBack = eventFromBytes(eventToBytes(1, text));
     ASSERT_TRUE(textBack);
     EXPECT_EQ(std::get<TextGenerated>(textBack->event).textPerSecond, 4);
+    EXPECT_EQ(std::get<TextGenerated>(textBack->event).place, 2);
     EXPECT_EQ(std::get<TextGenerated>(textBack->event).at, TimeNs{2});
 
     CaptureDone capture{.step = 3, .at = {4}};

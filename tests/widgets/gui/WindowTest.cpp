@@ -1,6 +1,7 @@
 // What a person does in the window with a run, and what must come of it.
 #include <gtest/gtest.h>
 
+#include <QCheckBox>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
@@ -128,6 +129,25 @@ TEST_F(WindowTest, WritesTextWithTheLiveWeights) {
     QTest::mouseClick(generate, Qt::LeftButton);
     auto* output = window().textPage().findChildren<QPlainTextEdit*>()[1];
     ASSERT_TRUE(QTest::qWaitFor([&] { return output->toPlainText() == "In the beginning was the word."; }, 5000));
+}
+
+TEST_F(WindowTest, WritesBehindSeveralPromptsBesideEachOtherWithTheLiveWeights) {
+    open();
+    TextPage& page = window().textPage();
+    auto* generate = page.findChild<QPushButton*>();
+    press("Run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return generate->isEnabled(); }, 5000));
+    page.findChild<QCheckBox*>()->setChecked(true);
+    page.findChild<QPlainTextEdit*>()->setPlainText("In the\nIn the\nA");
+    QTest::mouseClick(generate, Qt::LeftButton);
+    auto* output = page.findChildren<QPlainTextEdit*>()[1];
+    const QString all = "--- 1 of 3\nIn the was the word.\n\n--- 2 of 3\nIn the was the word 2.\n\n--- 3 of 3\nA was the word 3.";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return output->toPlainText() == all; }, 5000)) << output->toPlainText().toStdString();
+    EXPECT_EQ(generate->text(), "Generate") << "all of them are there";
+    page.findChild<QCheckBox*>()->setChecked(false);
+    page.findChild<QPlainTextEdit*>()->setPlainText("In the end");
+    QTest::mouseClick(generate, Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return output->toPlainText() == "In the end was the word."; }, 5000)) << output->toPlainText().toStdString();
 }
 
 TEST_F(WindowTest, SaysWhatIsWrongWithADatabaseAndOffersToRunWithoutRecording) {

@@ -279,8 +279,15 @@ bool FakeRun::obey(const Command& command) {
                 return true;
             },
             [this](const GenerateText& wanted) {
-                publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the", false});
-                publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});
+                std::vector<std::string> prompts{wanted.prompt};
+                prompts.insert(prompts.end(), wanted.besides.begin(), wanted.besides.end());
+                for (const bool complete : {false, true})
+                    for (std::size_t place = 0; place < prompts.size(); ++place) {
+                        const std::string word = place == 0 ? " word." : " word " + std::to_string(place + 1) + ".";
+                        TextGenerated text{m_step, m_clock.now(), prompts[place], complete ? " was the" + word : " was the", complete};
+                        text.place = static_cast<std::int64_t>(place);
+                        publish(text);
+                    }
                 return true;
             },
             [this](const Measure& asked) {
