@@ -264,8 +264,8 @@ private:
         const bool isRate = isOneOf(word, kRateNames), isOwn = word == "step/ms" || (m_own && word == "tokens");
         if (scalarPlaceOf(probe, metric) == nullptr && !isRate && !isOwn) return {};
         if ((isOwn || isRate) && !(number >= 0 && number < (word == "step/ms" ? kLastMillisecond : kMostTokens))) return {};
-        if (m_steps.count() >= kMostScalarSteps)
-            return m_scan.wrongAt(row.line, row.byte, fmt::format("is behind more than {} steps; import a part of it", kMostScalarSteps));
+        if (!m_steps.hasRoom(step))
+            return m_scan.wrongAt(row.line, row.byte, fmt::format("is behind more than {} steps; import a part of it", m_steps.most()));
         // A validation comes behind its step, which keeps its own time.
         // Before the file has told a first time its steps have places in time, and no times.
         ScalarSteps::Step& of = isValidation ? m_steps.validated(step, at, m_anyTime) : m_steps.at(step, at, m_anyTime);

@@ -20,6 +20,7 @@ namespace stepscope::importing {
 namespace {
 
 constexpr std::size_t kLongestEventRecord = std::size_t{64} << 20;
+constexpr std::size_t kLongestLogLine = std::size_t{16} << 20;  // as of a row of CSV
 constexpr std::size_t kLargestLog = std::size_t{256} << 20;
 constexpr double kMostStepNumber = 4e9;                             // of such a log: its place in time is a number of ns
 constexpr std::int64_t kMostEventStep = 1'000'000'000'000'000'000;  // of TensorBoard: more is nobody's run
@@ -37,6 +38,7 @@ Error wrongAt(const std::string& path, const char* what, std::size_t at, const s
 }
 
 constexpr const char* kEvents = "TensorBoard's events";
+constexpr const char* kLlmcLog = "a log of llm.c";
 
 class EventReader {
 public:
@@ -122,14 +124,18 @@ public:
 
     // So many from here, fewer only at the end; valid until the next call.
     std::string_view ahead(std::size_t wanted) {
-        while (m_bytes.size() - m_begin < wanted) {
-            const std::string piece = m_next();
-            if (piece.empty()) break;
-            m_bytes.erase(0, m_begin);
-            m_begin = 0;
-            m_bytes += piece;
-        }
+        while (m_bytes.size() - m_begin < wanted)
+            if (!more()) break;
         return std::string_view(m_bytes).substr(m_begin, wanted);
+    }
+    // All before the next line feed, or the end; of what is longer than `longest` as much as has come. Valid until the next call.
+    std::string_view line(std::size_t longest) {
+        for (std::size_t seen = 0;;) {
+            const auto end = m_bytes.find('\n', m_begin + seen);
+            if (end != std::string::npos) return std::string_view(m_bytes).substr(m_begin, end - m_begin);
+            seen = m_bytes.size() - m_begin;
+            if (seen > longest || !more()) return std::string_view(m_bytes).substr(m_begin);
+        }
     }
     void skip(std::size_t bytes) {
         m_begin += bytes;
@@ -138,13 +144,27 @@ public:
     std::size_t at() const { return m_at; }  // of the whole
 
 private:
+    bool more() {
+        const std::string piece = m_next();
+        if (piece.empty()) return false;
+        m_bytes.erase(0, m_begin);
+        m_begin = 0;
+        m_bytes += piece;
+        return true;
+    }
+
     const std::function<std::string()> m_next;
     std::string m_bytes;
     std::size_t m_begin = 0, m_at = 0;
 };
 
-RecordBytes bytesInMemory(std::string_view bytes) {
-    return RecordBytes([bytes, given = false]() mutable { return std::exchange(given, true) ? std::string() : std::string(bytes); });
+// atOnce: in pieces of so many.
+RecordBytes bytesInMemory(std::string_view bytes, std::size_t atOnce = std::string_view::npos) {
+    return RecordBytes([bytes, atOnce]() mutable {
+        std::string piece(bytes.substr(0, atOnce));
+        bytes.remove_prefix(piece.size());
+        return piece;
+    });
 }
 
 // Whether it tells times: no two steps of a program are of one moment, so that a file in which all are was written without them. What is damaged is
@@ -212,16 +232,6 @@ private:
     std::size_t m_read = 0;
 };
 
-Result<std::string> wholeFile(const std::string& path, const std::function<bool(double)>& go) {
-    auto source = ByteSource::open(path);
-    if (!source) return source.error();
-    LogPieces pieces(std::move(*source), path, go);
-    std::string all;
-    for (std::string piece = pieces.next(); !piece.empty(); piece = pieces.next()) all += piece;
-    if (!pieces.status) return pieces.status.error();
-    return all;
-}
-
 Status readRecords(RecordBytes& bytes, EventReader& reader, const std::string& path, TraceBuilder& trace) {
     for (;;) {
         const std::size_t at = bytes.at();
@@ -255,6 +265,41 @@ std::optional<double> behind(std::string_view line, std::string_view word) {
     double value = 0;
     const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     return problem == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+// Line by line, so that a large log takes little memory.
+Status readLlmcLines(RecordBytes& bytes, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
+    while (!bytes.ahead(1).empty()) {
+        const std::size_t at = bytes.at();
+        std::string_view line = bytes.line(kLongestLogLine);
+        const std::size_t size = line.size();
+        if (size > kLongestLogLine) return wrongAt(path, kLlmcLog, at, "a line of more than 16 MiB begins");
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        const auto number = behind(line, "s:");
+        if (line.starts_with("s:") && number && *number >= 0 && *number < kMostStepNumber) {
+            const auto step = static_cast<std::int64_t>(*number);
+            if (!steps.hasRoom(step)) return wrongAt(path, kLlmcLog, at, fmt::format("more than {} steps end", steps.most()));
+            const std::int64_t when = step * kStepApart;
+            auto& one = steps.at(step, when, /*told=*/false);
+            const auto take = [&](const char* word, double& into) {
+                const auto value = behind(line, word);
+                if (value && std::isfinite(*value)) into = *value;
+                return value.has_value();
+            };
+            const bool train = take("trl:", one.loss), validation = take("tel:", one.validation);
+            take("lr:", one.learningRate);
+            take("norm:", one.gradientNorm);
+            if (const auto eval = behind(line, "eval:"))
+                trace.sample("0", "HellaSwag", "", when, *eval);
+            else if (!train && !validation)
+                trace.skip("lines without a loss");
+        } else if (!line.empty()) {
+            trace.skip("lines that are none of llm.c's log");
+        }
+        bytes.skip(size);
+        if (!bytes.ahead(1).empty()) bytes.skip(1);  // the line feed
+    }
+    return {};
 }
 
 }  // namespace
@@ -294,8 +339,12 @@ ScalarSteps::Step& ScalarSteps::validated(std::int64_t step, std::int64_t atNs, 
     return found;
 }
 
+bool ScalarSteps::hasRoom(std::int64_t step) const {
+    return m_steps.size() < m_most || m_steps.contains(step);
+}
+
 bool ScalarSteps::takes(std::int64_t step) {
-    const bool fits = m_steps.size() < m_most || m_steps.contains(step);
+    const bool fits = hasRoom(step);
     if (!fits) ++m_leftOut;
     return fits;
 }
@@ -389,36 +438,9 @@ Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuil
     return readRecords(all, reader, path, trace);
 }
 
-Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const auto end = std::min(text.find('\n', at), text.size());
-        std::string_view line = text.substr(at, end - at);
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        const auto number = behind(line, "s:");
-        if (line.starts_with("s:") && number && *number >= 0 && *number < kMostStepNumber) {
-            const auto step = static_cast<std::int64_t>(*number);
-            if (steps.count() >= kMostScalarSteps) return wrongAt(path, "a log of llm.c", at, "more than 2000000 steps end");
-            const std::int64_t when = step * kStepApart;
-            auto& one = steps.at(step, when, /*told=*/false);
-            const auto take = [&](const char* word, double& into) {
-                const auto value = behind(line, word);
-                if (value && std::isfinite(*value)) into = *value;
-                return value.has_value();
-            };
-            const bool train = take("trl:", one.loss), validation = take("tel:", one.validation);
-            take("lr:", one.learningRate);
-            take("norm:", one.gradientNorm);
-            if (const auto eval = behind(line, "eval:"))
-                trace.sample("0", "HellaSwag", "", when, *eval);
-            else if (!train && !validation)
-                trace.skip("lines without a loss");
-        } else if (!line.empty()) {
-            trace.skip("lines that are none of llm.c's log");
-        }
-        at = end + 1;
-    }
-    return {};
+Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps, std::size_t atOnce) {
+    auto bytes = bytesInMemory(text, atOnce);
+    return readLlmcLines(bytes, path, trace, steps);
 }
 
 // Read twice, record by record, so that a large one takes little memory: whether it tells times is known at its second step as a rule.
@@ -444,10 +466,13 @@ Status readEventFile(const std::string& path, TraceBuilder& trace, ScalarSteps& 
 }
 
 Status readLlmcLog(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go) {
-    const auto text = wholeFile(path, go);
-    if (!text) return text.error();
+    auto source = ByteSource::open(path);
+    if (!source) return source.error();
+    LogPieces pieces(std::move(*source), path, go);
+    RecordBytes bytes([&] { return pieces.next(); });
     trace.file().source = "llm.c";
-    return readLlmcText(*text, path, trace, steps);
+    const Status read = readLlmcLines(bytes, path, trace, steps);
+    return pieces.status ? read : pieces.status;
 }
 
 }  // namespace stepscope::importing

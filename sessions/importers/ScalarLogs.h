@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/Result.h"
@@ -33,8 +34,10 @@ public:
     // told: not of a log without times, whose steps are given places in time that say nothing of how long they took.
     Step& at(std::int64_t step, std::int64_t atNs, bool told = true);
     Step& validated(std::int64_t step, std::int64_t atNs, bool told = true);
-    // Whether the step is there or there is room for it; what is told of one without is counted.
-    bool takes(std::int64_t step);
+    // Whether the step is there or there is room for it.
+    bool hasRoom(std::int64_t step) const;
+    bool takes(std::int64_t step);  // the same; what is told of one without is counted
+    std::size_t most() const { return m_most; }
     // Where there was not room for all: a sentence that says of how many numbers they are; else empty.
     std::string leftOut() const;
     void beginsAt(std::int64_t ns) { m_begin = ns; }  // of the log's clock, where that is known
@@ -71,6 +74,7 @@ Status readEventFile(const std::string& path, TraceBuilder& trace, ScalarSteps& 
 Status readLlmcLog(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go);
 // The same of bytes in memory, for tests and fuzzers.
 Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuilder& trace, ScalarSteps& steps);
-Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps);
+Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps,
+                    std::size_t atOnce = std::string_view::npos);
 
 }  // namespace stepscope::importing

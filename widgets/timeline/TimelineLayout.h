@@ -3,7 +3,9 @@
 #pragma once
 #include <QString>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@ struct CounterSeries {
     std::vector<std::pair<qint64, double>> points;  // by ns; a value holds until the next
     bool cut = false;                               // there was more than is kept
     qint64 missing = 0;                             // samples that were lost or invalid, of this series or of others of its lane
+    bool ofCaptures = false;                        // measured within captures alone: between them nobody knows it
 
     static constexpr std::size_t kMostPoints = 200'000;
     void add(qint64 ns, double value) {
@@ -25,11 +28,15 @@ struct CounterSeries {
         else
             cut = true;
     }
-    // What stands below its name: its highest value, and whether something is missing.
+    // What stands below its name: its highest value, where some are below 0 its lowest too, and whether something is missing.
     QString range() const {
-        double most = 0;
-        for (const auto& point : points) most = std::max(most, point.second);
-        QString to = QString("to %1 %2").arg(most, 0, 'g', 3).arg(unit);
+        double least = 0, most = -std::numeric_limits<double>::infinity();
+        for (const auto& point : points) {
+            least = std::min(least, point.second);
+            most = std::max(most, point.second);
+        }
+        QString to = QString("to %1 %2").arg(std::isfinite(most) ? most : 0.0, 0, 'g', 3).arg(unit);
+        if (least < 0) to.prepend(QString("%1 ").arg(least, 0, 'g', 3));
         if (missing > 0) to += QString(", %1 missing").arg(missing);
         return cut ? QString("first %1 values only, %2").arg(kMostPoints).arg(to) : to;
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
@@ -197,19 +198,35 @@ void TimelineView::drawCounter(QPainter& painter, const TimelineRow& row, int to
     if (series.points.empty()) return;
     const int wide = lanesRect().width();
     const double from = m_from, to = m_from + wide * m_nsPerPixel;
-    double most = 0;
-    for (const auto& point : series.points) most = std::max(most, point.second);
-    if (most <= 0) most = 1;
+    double least = 0, most = 0;
+    for (const auto& point : series.points) {
+        least = std::min(least, point.second);
+        most = std::max(most, point.second);
+    }
+    // Of halves: of any two doubles there is then a difference.
+    const double span = most > least ? std::max(most / 2 - least / 2, std::numeric_limits<double>::min()) : 1;
     auto point = std::ranges::lower_bound(series.points, static_cast<qint64>(from), {}, &std::pair<qint64, double>::first);
     if (point != series.points.begin()) --point;
     QPainterPath path;
     const double floor = top + row.height - 1;
+    const auto xAt = [&](qint64 time) { return std::clamp((static_cast<double>(time) - m_from) / m_nsPerPixel, -4.0, wide + 4.0); };
+    // No point lies within a break: it is between two of them, or behind the last one.
+    const CaptureSpans& breaks = m_breaks[static_cast<std::size_t>(row.place)];
+    auto gap = breaks.end();
+    if (point != series.points.end()) gap = std::ranges::find_if(breaks, [at = point->first](const auto& one) { return one.second > at; });
     bool first = true;
     double lastX = 0, lastY = floor;
     for (; point != series.points.end() && static_cast<double>(point->first) < to; ++point) {
-        const double x = std::max(0.0, (static_cast<double>(point->first) - m_from) / m_nsPerPixel);
-        const double y = floor - (row.height - 4) * std::max(0.0, point->second) / most;
-        if (first)
+        const double x = xAt(point->first);
+        const double value = std::isnan(point->second) ? 0 : point->second;
+        const double y = floor - (row.height - 4) * (value / 2 - least / 2) / span;
+        bool broken = false;
+        for (; gap != breaks.end() && gap->second <= point->first; ++gap) {
+            // Of what is less than a pixel long one is seen.
+            if (!first && !broken) path.lineTo(std::max(xAt(gap->first), std::min(lastX + 1, x - 1)), lastY);
+            broken = true;
+        }
+        if (first || broken)
             path.moveTo(x, y);
         else if (x - lastX >= 0.5 || std::fabs(y - lastY) > 2) {
             path.lineTo(x, lastY);
@@ -221,7 +238,9 @@ void TimelineView::drawCounter(QPainter& painter, const TimelineRow& row, int to
         lastY = y;
     }
     if (first) return;
-    path.lineTo(std::min<double>(wide, (static_cast<double>(m_content.lanes.end) - m_from) / m_nsPerPixel), lastY);
+    // It may go on behind the last slice.
+    const double end = std::min<double>(wide, (static_cast<double>(m_content.lanes.end) - m_from) / m_nsPerPixel);
+    path.lineTo(std::max(lastX, gap == breaks.end() ? end : std::min(end, xAt(gap->first))), lastY);
     painter.setPen(QPen(gridColour(palette()), 1));
     painter.drawLine(QPointF(0, floor), QPointF(wide, floor));
     painter.setPen(QPen(accentColour(isDark(palette())), 1.5));

@@ -67,6 +67,7 @@ void TimelineView::setContent(TimelineContent content) {
     m_missing.clear();
     m_overviewMissing.clear();
     m_overviewImage = {};
+    breakCounters();
     m_layout.set(m_content, m_folded);
     if (m_following)
         follow();
@@ -77,6 +78,7 @@ void TimelineView::setContent(TimelineContent content) {
 
 void TimelineView::setCounters(std::vector<CounterSeries> counters) {
     m_content.counters = std::move(counters);
+    breakCounters();
     m_layout.set(m_content, m_folded);
     clampView();
     update();
@@ -84,7 +86,22 @@ void TimelineView::setCounters(std::vector<CounterSeries> counters) {
 
 void TimelineView::setCaptures(std::vector<std::pair<qint64, qint64>> captures) {
     m_content.captures = std::move(captures);
+    breakCounters();
     update();
+}
+
+void TimelineView::breakCounters() {
+    m_breaks.assign(m_content.counters.size(), {});
+    if (m_content.captures.size() < 2) return;
+    const CaptureSpans captures(m_content.captures.begin(), m_content.captures.end());
+    for (std::size_t i = 0; i < m_breaks.size(); ++i) {
+        const CounterSeries& series = m_content.counters[i];
+        if (!series.ofCaptures) continue;
+        std::vector<std::int64_t> times;
+        times.reserve(series.points.size());
+        for (const auto& point : series.points) times.push_back(point.first);
+        m_breaks[i] = gapsBetween(captures, times);
+    }
 }
 
 void TimelineView::setLosses(std::vector<TraceLoss> losses) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "widgets/timeline/CaptureGaps.h"
 #include "widgets/timeline/TileShelf.h"
 #include "widgets/timeline/TimelineLayout.h"
 #include "widgets/timeline/TimelineLooks.h"
@@ -110,6 +111,7 @@ private:
     void scrollTo(int y);
     void clampView();
     void follow();
+    void breakCounters();
     double wholeLength() const;     // ns of all of it; never so few that there is nothing to zoom
     double mostNsPerPixel() const;  // with all of it in sight
     int nameWidth() const;
@@ -131,7 +133,8 @@ private:
     std::optional<std::pair<qint64, qint64>> m_newest;
     std::optional<TraceSlice> m_selected;
     std::vector<TraceSlice> m_flows;
-    std::vector<TraceLoss> m_losses;  // by lane and time
+    std::vector<TraceLoss> m_losses;     // by lane and time
+    std::vector<CaptureSpans> m_breaks;  // of each counter: between captures, where nothing was measured
     std::vector<qint64> m_marks;
     std::optional<std::pair<qint64, qint64>> m_range, m_formerRange;  // m_formerRange: before the one that is being dragged
     std::set<TilePlace> m_missing, m_overviewMissing;                 // that were not there when the lanes, and when the overview were drawn last

@@ -67,6 +67,7 @@ Status sampleCounters(SessionReader& reader, std::int64_t session, const TraceLa
                 QString name = QString::fromStdString(series.name);
                 if (severalRanks) name += QString(", rank %1").arg(block.rank);
                 into.push_back({name, QString::fromStdString(series.unit), {}});
+                into.back().ofCaptures = true;
             }
             into[found->second].add(sample.at, sample.value);
         }
@@ -82,6 +83,7 @@ void addQueue(const TraceLane& lane, bool severalRanks, const char* unit, std::v
               std::vector<CounterSeries>& into) {
     if (points.empty()) return;
     CounterSeries series{QString("queue of %1").arg(QString::fromStdString(laneWords(lane.thread, severalRanks))), QString(unit), {}};
+    series.ofCaptures = true;
     for (const auto& [at, length] : points) series.add(at, length);
     into.push_back(std::move(series));
 }

@@ -184,7 +184,7 @@ Status PanesReader::readLane(const TraceLane& lane, Growing& growing) {
     growing.panes.flame.add(name, growing.nested, growing.texts);
     StepDivision& division = growing.divisions.try_emplace(lane.thread.rank, lane.thread.rank).first->second;
     if (host) {
-        division.addThread(name, growing.nested, growing.texts, std::move(growing.facts));
+        division.addThread(name, std::move(growing.nested), growing.texts, std::move(growing.facts));
     } else {
         for (const NestedSlice& one : growing.nested) division.addWork(one.kind, isCommunication(growing.texts[one.text]), one.start, one.end);
     }

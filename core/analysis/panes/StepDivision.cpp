@@ -86,12 +86,12 @@ void StepDivision::addSpan(std::size_t kind, std::int64_t start, std::int64_t en
 void StepDivision::addWork(SliceKind kind, bool communication, std::int64_t start, std::int64_t end) {
     if (!isDeviceWork(kind)) return;
     m_lastWork = m_device ? std::max(m_lastWork, end) : end;
-    m_device = true;
+    if (!std::exchange(m_device, true))  // what overlaps is then told by kernels
+        for (Lane& lane : m_lanes) lane.nested = {};
     addSpan(communication ? Communication : kind == SliceKind::Kernel ? Kernels : kind == SliceKind::Memcpy ? Copies : Memsets, start, end);
 }
 
-void StepDivision::addThread(const std::string& name, const std::vector<NestedSlice>& slices, const std::vector<std::string>& texts,
-                             LaneFacts facts) {
+void StepDivision::addThread(const std::string& name, std::vector<NestedSlice> slices, const std::vector<std::string>& texts, LaneFacts facts) {
     if (slices.empty() && !facts.team) return;  // a thread of a team that did nothing in the range has waited there
     Lane lane{.name = name, .begin = std::numeric_limits<std::int64_t>::max(), .end = std::numeric_limits<std::int64_t>::min()};
     lane.process = facts.process;
@@ -126,14 +126,25 @@ void StepDivision::addThread(const std::string& name, const std::vector<NestedSl
         else if (isOperation(one.kind))
             addSpan(OnCpu, one.start, one.end);
     }
-    for (const OwnTime& one : lane.team ? lane.member.times : ownTimes(slices)) {
-        if (one.work == WorkClass::Host || one.work == WorkClass::LaunchGaps || one.work == WorkClass::Data) continue;
-        if (!m_computing.empty() && m_computing.back().second == one.start)
-            m_computing.back().second = one.end;
-        else
-            m_computing.emplace_back(one.start, one.end);
-    }
+    if (!lane.team && !m_device) lane.nested = std::move(slices);
     m_lanes.push_back(std::move(lane));
+    findComputing();
+}
+
+// Which operations computed, instant by instant, is asked beside what moves alone: most captures have no other worker, and their slices wait in vain.
+void StepDivision::findComputing() {
+    if (m_moving.empty() || m_device) return;
+    for (; m_found < m_lanes.size(); ++m_found) {
+        Lane& lane = m_lanes[m_found];
+        for (const OwnTime& one : lane.team ? lane.member.times : ownTimes(lane.nested)) {
+            if (one.work == WorkClass::Host || one.work == WorkClass::LaunchGaps || one.work == WorkClass::Data) continue;
+            if (!m_computing.empty() && m_computing.back().second == one.start)
+                m_computing.back().second = one.end;
+            else
+                m_computing.emplace_back(one.start, one.end);
+        }
+        lane.nested = {};
+    }
 }
 
 void StepDivision::divideDevice(DividedSteps& into) const {

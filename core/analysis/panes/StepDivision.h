@@ -61,11 +61,13 @@ class StepDivision {
 public:
     explicit StepDivision(std::int64_t rank) : m_rank(rank) {}
     // A thread of the host, nested. `texts`: of NestedSlice::text.
-    void addThread(const std::string& name, const std::vector<NestedSlice>& slices, const std::vector<std::string>& texts, LaneFacts facts = {});
+    void addThread(const std::string& name, std::vector<NestedSlice> slices, const std::vector<std::string>& texts, LaneFacts facts = {});
     // What ran on a GPU, and when, within the range. `communication`: of several workers, whatever its kind.
     void addWork(SliceKind kind, bool communication, std::int64_t start, std::int64_t end);
 
     DividedSteps result() const;
+    // Spans of computing that are held beside what moves on the host: none where nothing moves there, and of GPUs.
+    std::size_t computingSpans() const { return m_computing.size(); }
 
 private:
     static constexpr int kOnDevice = 7;  // classes beside "other"
@@ -76,10 +78,12 @@ private:
         std::int64_t begin = 0, end = 0;
         std::int64_t process = 0;
         bool team = false;
-        TeamMember member;             // of a team's thread
-        std::vector<TeamStep> ofTeam;  // else: its steps, none of which lies in another
+        TeamMember member;                // of a team's thread
+        std::vector<TeamStep> ofTeam;     // else: its steps, none of which lies in another
+        std::vector<NestedSlice> nested;  // else: until it is known whether anything moves
     };
     void addSpan(std::size_t kind, std::int64_t start, std::int64_t end);
+    void findComputing();
     void divideDevice(DividedSteps& into) const;
     void divideThread(DividedSteps& into) const;
     void divideTeam(const Lane& steps, DividedSteps& into) const;
@@ -89,6 +93,7 @@ private:
     std::vector<Lane> m_lanes;
     std::array<std::vector<NsSpan>, kOnDevice> m_spans;
     std::vector<NsSpan> m_moving, m_computing;  // of threads of the host
+    std::size_t m_found = 0;                    // so many of m_lanes are in m_computing
     bool m_device = false;
     std::int64_t m_lastWork = 0;
 };

@@ -261,6 +261,33 @@ TEST(StepDivision, OnACpuDataThatMovesIsHiddenWhereAnyThreadComputesAtEveryNanos
     EXPECT_GT(alone, 0);
 }
 
+TEST(StepDivision, WhatComputesIsToldOnlyWhereSomethingMovesOnTheHostWhicheverThreadComesFirst) {
+    const std::vector<std::string> texts{"step", "aten::mm", "gloo:all_reduce"};
+    std::vector<NestedSlice> trainer{nested(0, 100, 0, 0, SliceKind::Step, WorkClass::Host),
+                                     nested(10, 60, 1, 1, SliceKind::Operation, WorkClass::MatrixProducts)};
+    std::vector<NestedSlice> sums{nested(40, 80, 2, 0, SliceKind::Annotation, WorkClass::Host)};
+    sums.back().moves = true;
+    nestLane(trainer);
+    nestLane(sums);
+    for (const bool sumsFirst : {false, true}) {
+        StepDivision division(0);
+        if (sumsFirst) division.addThread("sums", sums, texts);
+        division.addThread("trainer", trainer, texts);
+        EXPECT_EQ(division.computingSpans(), sumsFirst ? 1u : 0u) << "nothing has moved yet";
+        if (!sumsFirst) division.addThread("sums", sums, texts);
+        EXPECT_EQ(division.computingSpans(), 1u);
+        const DividedSteps steps = division.result();
+        EXPECT_EQ(steps.communication.ns, 40);
+        EXPECT_EQ(steps.overlapped.ns, 20);
+    }
+    StepDivision ofGpu(0);
+    ofGpu.addThread("trainer", trainer, texts);
+    ofGpu.addWork(SliceKind::Kernel, false, 20, 30);
+    ofGpu.addThread("sums", sums, texts);
+    EXPECT_EQ(ofGpu.computingSpans(), 0u) << "kernels tell it";
+    EXPECT_EQ(ofGpu.result().overlapped.ns, 0);
+}
+
 TEST(LayerMap, HasARowALayerAndAColumnAPart) {
     SliceBlock block;
     block.strings = {"", "aten::mm", "forward", "backward", "mlp/up", "attention/core", "head/loss", "gemm"};

@@ -319,6 +319,19 @@ TEST_F(ImportCsv, AStepThatIsToldAgainCountsAsItWasToldLast) {
     EXPECT_EQ(done->reasons.at("values of a step that was told again: the last one counts"), 1);
 }
 
+TEST_F(ImportCsv, AsManyStepsAsASessionTakesHaveRoomForAllThatIsToldOfThem) {
+    importing::TraceBuilder builder(folder.path());
+    builder.beginFile(0);
+    importing::ScalarSteps two(2);
+    std::vector<std::string> notes;
+    const auto read = importing::readCsvText("step,loss,lr\n1,3,0.5\n2,2.5,0.25\n", "x.csv", builder, two, notes);
+    ASSERT_TRUE(read) << read.error().sentence;
+    EXPECT_EQ(two.at(2, 0).learningRate, 0.25);
+    const auto third = importing::readCsvText("step,loss\n3,2\n", "x.csv", builder, two, notes);
+    ASSERT_FALSE(third);
+    EXPECT_THAT(third.error().sentence, HasSubstr("behind more than 2 steps"));
+}
+
 TEST(CsvScan, GivesTheSameRowsWhereverItsPiecesEnd) {
     const std::string text =
         "\xef\xbb\xbf"

@@ -237,6 +237,52 @@ TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
     EXPECT_EQ((*reader)->summary(done->session)->validationLossLast, 11.0);
 }
 
+// As bytes come from the disk: lines lie across them.
+TEST_F(ImportLogs, LogsOfLlmcAreReadLineByLineWhateverPiecesTheyComeIn) {
+    const std::string text = "s:0 tel:11.5\r\n\ns:1 trl:10.5 lr:0.5 norm:2.5\nnonsense\n\r\ns:1 eval:0.25\ns:2 trl:9.25";
+    for (std::size_t atOnce = 1; atOnce <= text.size(); ++atOnce) {
+        importing::TraceBuilder builder(folder.path());
+        builder.beginFile(0);
+        importing::ScalarSteps steps;
+        ASSERT_TRUE(importing::readLlmcText(text, "text", builder, steps, atOnce)) << atOnce;
+        ASSERT_EQ(steps.count(), 3U) << atOnce;
+        EXPECT_EQ(steps.at(0, 0).validation, 11.5);
+        EXPECT_EQ(steps.at(1, 0).gradientNorm, 2.5);
+        EXPECT_EQ(steps.at(2, 0).loss, 9.25) << "the last line has no end";
+        EXPECT_EQ(builder.counts().samples, 1);
+        EXPECT_EQ(builder.counts().skipped, 1) << "empty lines are none";
+    }
+    // Steps are there long before all of it was read.
+    std::string large;
+    for (int step = 1; step <= 200'000; ++step) large += fmt::format("s:{} trl:3.0000 lr:0.000100 norm:1.00\n", step);
+    writeFile(folder.file("large.log"), large);
+    importing::TraceBuilder builder(folder.path());
+    builder.beginFile(0);
+    importing::ScalarSteps steps;
+    std::set<std::size_t> seen;
+    const auto read = importing::readLlmcLog(folder.file("large.log"), builder, steps, [&](double) {
+        seen.insert(steps.count());
+        return true;
+    });
+    ASSERT_TRUE(read) << read.error().sentence;
+    EXPECT_EQ(steps.count(), 200'000U);
+    EXPECT_GE(seen.size(), 5U);
+}
+
+TEST_F(ImportLogs, ALogOfLlmcWithALineWithoutEndOrWithTooManyStepsIsRefusedWithTheByte) {
+    const auto refused = run("main.log", "s:1 trl:5\ns:2 trl:4\n" + std::string(std::size_t{17} << 20, 'x'));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().sentence, testing::HasSubstr("a line of more than 16 MiB begins at byte 20"));
+    importing::TraceBuilder builder(folder.path());
+    builder.beginFile(0);
+    importing::ScalarSteps two(2);
+    ASSERT_TRUE(importing::readLlmcText("s:1 trl:5\ns:2 trl:4\ns:2 tel:6\n", "text", builder, two)) << "the second step has room";
+    EXPECT_EQ(two.at(2, 0).validation, 6);
+    const auto third = importing::readLlmcText("s:1 trl:5\ns:3 trl:4\n", "text", builder, two);
+    ASSERT_FALSE(third);
+    EXPECT_THAT(third.error().sentence, testing::HasSubstr("more than 2 steps end at byte 10"));
+}
+
 TEST_F(ImportLogs, OfALogOfLlmcNobodyKnowsHowLongAStepTook) {
     const auto done = run("main.log", "s:1 trl:5\ns:2 trl:4.5\ns:3 trl:4\ns:4 trl:3.5\ns:5 trl:3\ns:6 trl:2.5\n");
     ASSERT_TRUE(done) << done.error().sentence;

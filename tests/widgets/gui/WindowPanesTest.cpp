@@ -220,6 +220,7 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     const auto& counters = view().content().counters;
     const auto queue = std::ranges::find(counters, QString("queue of stream 7 of GPU 0"), &CounterSeries::name);
     ASSERT_NE(queue, counters.end());
+    EXPECT_TRUE(queue->ofCaptures) << "between captures nobody knows it";
     EXPECT_EQ(std::ranges::max(queue->points, {}, [](const auto& point) { return point.second; }).second, 1);
     // Of a capture that is too large for each of its changes the same is told by means.
     TraceCounters folded;

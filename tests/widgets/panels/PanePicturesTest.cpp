@@ -281,7 +281,7 @@ TEST(PanePictures, TheCurveOfMemoryIsBrokenBetweenCaptures) {
     EXPECT_TRUE(view.gaps().empty());
     EXPECT_TRUE(drawn(500)) << "it is not told that there was a gap";
     view.setMemory(&memory.front(), 0, 1000, 0, {{850, 1000}, {0, 100}});
-    ASSERT_EQ(view.gaps(), (MemoryView::Spans{{120, 850}})) << "what was taken behind the last slice is of that capture";
+    ASSERT_EQ(view.gaps(), (CaptureSpans{{120, 850}})) << "what was taken behind the last slice is of that capture";
     EXPECT_TRUE(drawn(60));
     EXPECT_TRUE(drawn(110));
     EXPECT_FALSE(drawn(200));
@@ -292,7 +292,7 @@ TEST(PanePictures, TheCurveOfMemoryIsBrokenBetweenCaptures) {
     const auto behind = curve.result(500, 1000);  // a range that begins where nothing was recorded
     ASSERT_EQ(behind.size(), 1u);
     view.setMemory(&behind.front(), 500, 1000, 0, {{0, 100}, {850, 1000}});
-    EXPECT_EQ(view.gaps(), (MemoryView::Spans{{100, 850}}));
+    EXPECT_EQ(view.gaps(), (CaptureSpans{{100, 850}}));
     EXPECT_FALSE(drawn(300));
     EXPECT_TRUE(drawn(950));
 }

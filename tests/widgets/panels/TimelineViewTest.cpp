@@ -202,7 +202,7 @@ TEST(TimelineView, ACounterIsAStaircaseAndAValueThatIsNoNumberCountsAsNothing) {
     content.counters.push_back({"nothing", "", {}});
     shown.view.setContent(content);
     shown.settle();
-    const QImage image = shown.picture();
+    QImage image = shown.picture();
     const QColor line = accentColour(false);
     const auto topAt = [&](double ms) {
         const int x = static_cast<int>(shown.view.xOf(millisecondsNs(ms)));
@@ -215,6 +215,41 @@ TEST(TimelineView, ACounterIsAStaircaseAndAValueThatIsNoNumberCountsAsNothing) {
     EXPECT_NEAR(topAt(5) - topAt(15), (TimelineLayout::kCounter - 4) / 2.0, 2) << "half as much is half as high";
     EXPECT_NEAR(topAt(25) - topAt(15), TimelineLayout::kCounter - 4, 2);
     EXPECT_EQ(topAt(5), topAt(9)) << "a value holds until the next";
+    content.counters = {{"reward", "", {{0, -4}, {millisecondsNs(10), -2}}}};
+    shown.view.setContent(content);
+    image = shown.picture();
+    EXPECT_NEAR(topAt(5) - topAt(15), (TimelineLayout::kCounter - 4) / 2.0, 2) << "the lowest is at the bottom, not what is below 0";
+}
+
+// Whether the line of the one counter is seen at a time, in the upper part of its row.
+bool isCounterDrawn(ShownTimeline& shown, double ms, int height = TimelineLayout::kCounter) {
+    const int top = shown.view.yOf(kStreamLane, 0) + TimelineLayout::kBar / 2 + TimelineLayout::kBetween;
+    return pixelsOf(shown.picture(), accentColour(false), {static_cast<int>(shown.view.xOf(millisecondsNs(ms))), top, 1, height}) > 0;
+}
+
+TEST(TimelineView, ACounterOfCapturesIsBrokenBetweenThemAndOneOfTheMachineIsNot) {
+    for (const bool ofCaptures : {true, false}) {
+        ShownTimeline shown;
+        TimelineContent content = shown.content();
+        content.counters.push_back({"queue", "waiting", {{millisecondsNs(1), 2}, {millisecondsNs(9), 1}, {millisecondsNs(22), 2}}});
+        content.counters.back().ofCaptures = ofCaptures;
+        shown.view.setContent(content);
+        EXPECT_TRUE(isCounterDrawn(shown, 12)) << "nobody has told that there are two captures";
+        shown.view.setCaptures({{0, millisecondsNs(8)}, {millisecondsNs(20), millisecondsNs(30)}});
+        EXPECT_TRUE(isCounterDrawn(shown, 5));
+        EXPECT_EQ(isCounterDrawn(shown, 12), !ofCaptures);
+        EXPECT_EQ(isCounterDrawn(shown, 21), !ofCaptures) << "nothing was measured before the first value";
+        EXPECT_TRUE(isCounterDrawn(shown, 25));
+    }
+}
+
+TEST(TimelineView, ACounterThatGoesOnBehindTheLastSliceDoesNotRunBack) {
+    ShownTimeline shown(stepAndKernel(), {9000, 300});  // so wide that the hundredth behind the end can be seen
+    TimelineContent content = shown.content();
+    content.counters.push_back({"CPU", "%", {{0, 1}, {content.lanes.end + millisecondsNs(0.15), 4}}});
+    shown.view.setContent(content);
+    EXPECT_TRUE(isCounterDrawn(shown, 30.03));
+    EXPECT_FALSE(isCounterDrawn(shown, 30.03, TimelineLayout::kCounter / 2)) << "4 is reached later";
 }
 
 TEST(TimelineView, WhereSlicesCouldNotBeKeptALineMarksTheirLane) {
@@ -371,6 +406,19 @@ TEST(TimelineLegend, NamesTheColoursThatAreInSightAndWrapsWhereItIsNarrow) {
         EXPECT_GE(pixelsOf(image, lookColour(look, false), image.rect()), 100) << lookName(look).toStdString();
 }
 
+// A page of its usual size with what was captured in it.
+struct ShownPage {
+    ShownTimeline shown;
+    TimelinePage page;
+    QTextBrowser* details = page.findChild<QTextBrowser*>();
+
+    ShownPage() {
+        page.resize(1200, 700);
+        page.show();
+        page.setContent(shown.content());
+    }
+};
+
 // In a narrow page what is selected is one of the panes.
 TEST(TimelinePage, WhatIsSelectedLiesOverNoOtherPane) {
     QSettings().clear();
@@ -397,13 +445,10 @@ TEST(TimelinePage, WhatIsSelectedLiesOverNoOtherPane) {
 
 TEST(TimelinePage, AFirstClickMovesNoSliceAndTheWidthOfTheDetailsIsRemembered) {
     QSettings().clear();
-    ShownTimeline shown;
     {
-        TimelinePage page;
-        page.resize(1200, 700);
-        page.show();
-        page.setContent(shown.content());
-        auto* details = page.findChild<QTextBrowser*>();
+        ShownPage first;
+        TimelinePage& page = first.page;
+        QTextBrowser* details = first.details;
         ASSERT_NE(details, nullptr);
         ASSERT_TRUE(QTest::qWaitFor([&] { return details->isVisible() && page.view().isVisible(); }));
         QCoreApplication::processEvents();
@@ -419,22 +464,16 @@ TEST(TimelinePage, AFirstClickMovesNoSliceAndTheWidthOfTheDetailsIsRemembered) {
         QCoreApplication::processEvents();
         EXPECT_GT(details->width(), 450) << "it is a share of the width";
     }
-    TimelinePage another;
-    another.resize(1200, 700);
-    another.show();
-    another.setContent(shown.content());
-    auto* details = another.findChild<QTextBrowser*>();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return details->isVisible() && details->width() > 450; }));
+    const ShownPage another;
+    ASSERT_NE(another.details, nullptr);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return another.details->isVisible() && another.details->width() > 450; }));
     QSettings().clear();
 }
 
 TEST(TimelinePage, EnterLooksForOtherWordsFromTheFirstSliceOn) {
     QSettings().clear();
-    ShownTimeline shown;
-    TimelinePage page;
-    page.resize(1200, 700);
-    page.show();
-    page.setContent(shown.content());
+    ShownPage shown;
+    TimelinePage& page = shown.page;
     std::vector<TracePlace> asked;
     QObject::connect(&page, &TimelinePage::findWanted, &page, [&](const QString&, const TracePlace& from, bool) { asked.push_back(from); });
     const TracePlace first = TracePlace::before(page.view().content().lanes.begin);

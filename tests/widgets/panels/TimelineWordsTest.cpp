@@ -227,6 +227,15 @@ TEST(TimelineLayout, ALaneIsCalledByItsNameElseByItsNumber) {
     EXPECT_EQ(laneTitle(lane, false), "GPU 1 without a stream");
 }
 
+TEST(TimelineLayout, ACounterSaysItsHighestValueAndWhatIsBelowZeroItsLowestToo) {
+    CounterSeries series{"loss", "nats", {{0, 2}, {5, 3}}};
+    EXPECT_EQ(series.range(), "to 3 nats");
+    series.points = {{0, -4}, {5, -1.5}};
+    EXPECT_EQ(series.range(), "-4 to -1.5 nats") << "0 is none of its values";
+    series.points.clear();
+    EXPECT_EQ(series.range(), "to 0 nats");
+}
+
 TEST(TimelineLayout, RowsLieBelowEachOtherAndEveryPlaceBelongsToAtMostOne) {
     TimelineContent content;
     for (const std::int64_t number : {5, 6}) {

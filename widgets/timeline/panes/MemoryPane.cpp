@@ -37,27 +37,12 @@ QString memoryMissing(std::int64_t missing) {
     return QString("%1 could not be kept: the curve is incomplete").arg(missing == 1 ? QString("1 allocation") : paneCount(missing) + " allocations");
 }
 
-// Where the curve says nothing. What is on it there is of the capture that it lies nearer to: memory is also given back behind the last slice of one.
-MemoryView::Spans gapsBetween(MemoryView::Spans captures, const MemoryOfDevice& memory, std::int64_t from) {
-    MemoryView::Spans gaps;
-    std::ranges::sort(captures);
-    for (std::size_t i = 1; i < captures.size(); ++i) {
-        captures[i].second = std::max(captures[i].second, captures[i - 1].second);
-        if (captures[i].first > captures[i - 1].second) gaps.emplace_back(captures[i - 1].second, captures[i].first);
-    }
-    for (auto& [begin, end] : gaps) {
-        const std::int64_t middle = begin + (end - begin) / 2;
-        for (const auto& point : memory.curve) {
-            const std::int64_t at = point.first;
-            if (at <= begin || at == from) continue;  // at the begin of the range stands what was in use before
-            if (at >= middle) {
-                end = std::min(end, at);
-                break;
-            }
-            begin = at;
-        }
-    }
-    return gaps;
+// Where the curve says nothing.
+CaptureSpans gapsOf(CaptureSpans captures, const MemoryOfDevice& memory, std::int64_t from) {
+    std::vector<std::int64_t> times;
+    for (const auto& point : memory.curve)
+        if (point.first != from) times.push_back(point.first);  // at the begin of the range stands what was in use before
+    return gapsBetween(std::move(captures), times);
 }
 
 }  // namespace
@@ -69,12 +54,12 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
     offerPicture(*this, "memory", [this] { return asCsv(); });
 }
 
-void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing, Spans captures) {
+void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing, CaptureSpans captures) {
     m_memory = memory;
     m_from = from;
     m_to = to;
     m_missing = missing;
-    m_gaps = memory == nullptr ? Spans() : gapsBetween(std::move(captures), *memory, from);
+    m_gaps = memory == nullptr ? CaptureSpans() : gapsOf(std::move(captures), *memory, from);
     setAccessibleDescription(memoryMissing(missing));
     update();
 }

@@ -1,6 +1,7 @@
 // The pane Memory: what is in use over the range, of the host or a device, its highest point, and what was alive then: by what it is for, beside what
 // was predicted, by who took it, or piece by piece. GUI thread.
 #pragma once
+#include "widgets/timeline/CaptureGaps.h"
 #include "widgets/timeline/panes/Pane.h"
 
 class QComboBox;
@@ -16,11 +17,10 @@ class MemoryView : public QWidget {
     Q_OBJECT
 public:
     explicit MemoryView(QWidget* parent = nullptr);
-    using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;  // ns, half-open
     // memory: kept by pointer; null: nothing. missing: allocations that the curve is without, which stands over it. captures: between them nothing
     // was recorded, and the curve is broken; none: not told.
-    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing, Spans captures = {});
-    const Spans& gaps() const { return m_gaps; }  // of the curve, by time
+    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to, std::int64_t missing, CaptureSpans captures = {});
+    const CaptureSpans& gaps() const { return m_gaps; }  // of the curve, by time
     QString asCsv() const;
     QSize sizeHint() const override { return {240, 90}; }
     QSize minimumSizeHint() const override { return {140, 44}; }
@@ -33,7 +33,7 @@ protected:
 private:
     const MemoryOfDevice* m_memory = nullptr;
     std::int64_t m_from = 0, m_to = 0, m_missing = 0;
-    Spans m_gaps;
+    CaptureSpans m_gaps;
     int m_cursor = -1;
 };
 
