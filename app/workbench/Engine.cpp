@@ -1,4 +1,4 @@
-// The Workbench behind both front ends: see Workbench.h.
+// What the Workbench does for both front ends: it checks and completes what is asked, and starts runs, experiments and studies.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// The backward pass and the update as EagerMemory plays them; see EagerMemory.h.
+// The backward pass and the update as EagerMemory plays them, operation by operation in the order of autograd.
 #include <algorithm>
 #include <utility>
 

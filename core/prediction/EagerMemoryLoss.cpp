@@ -1,4 +1,4 @@
-// The head and the loss as EagerMemory plays them, forwards and backwards; see EagerMemory.h.
+// The head and the loss as EagerMemory plays them, forwards and backwards, whole or in chunks.
 #include <algorithm>
 #include <utility>
 

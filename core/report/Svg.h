@@ -1,4 +1,4 @@
-// Pictures as SVG inside a page: colours are the page's (classes, see Html.cpp). Pure function.
+// Pictures as SVG inside a page: colours are the page's (classes that Html.cpp gives their values). Pure function.
 #pragma once
 #include <string>
 

@@ -175,6 +175,24 @@ TEST_F(Files, AResumedRunObeysEveryKeyThatIsNotOfTheModel) {
     EXPECT_GE(steps.back()["lr"].get<double>(), 0.03125) << "the new floor";
 }
 
+// Stored as told, and trained so too: each alone gives other losses than those of the run that goes on as it was.
+TEST_F(Files, AResumedRunTrainsByEachKeyThatMovesTheLoss) {
+    train({"--set", "schedule=constant", "--set", "lr=0.001"});
+    const auto resumedWith = [&](const std::string& setting) {
+        Words words{"--steps", "16", "--no-record", "--step-log", path("log")};
+        if (!setting.empty()) words.insert(words.end(), {"--set", setting});
+        const auto finished = resume(words);
+        EXPECT_EQ(finished.exitCode, 0) << setting << ": " << finished.err;
+        return losses(path("log"));
+    };
+    const auto unchanged = resumedWith("");
+    ASSERT_EQ(unchanged.size(), 4u);
+    EXPECT_EQ(resumedWith("lr=0.001"), unchanged);
+    for (const char* setting : {"dropout=0.5", "label-smoothing=0.25", "schedule=linear", "lr=0.05", "weight-decay=5", "beta1=0.5", "beta2=0.5",
+                                "epsilon=0.5", "seed=9", "batch-size=3", "grad-accumulation=2", "grad-clip=0.001"})
+        EXPECT_NE(resumedWith(setting), unchanged) << setting;
+}
+
 // The program's own list of keys decides what is asked: a new setting needs a row here or above, a new switch is tried with a value of its own.
 TEST_F(Files, AResumedRunObeysOrRefusesEachKeyThatTheProgramHas) {
     train();

@@ -101,6 +101,7 @@ TEST_F(StoredSessions, ACheckpointThatTheFileDoesNotKnowIsFoundByTheNumberOfItsS
     EXPECT_THAT(cli({"checkpoint", "list", "1", "--db", database()}).out, testing::HasSubstr("step-0000006"));
     const auto resumed = train({"--steps", "9", "--resume", "1"});
     EXPECT_EQ(resumed["steps"], 9);
+    EXPECT_THAT(session(resumed["session"])["resumed_from"].get<std::string>(), testing::EndsWith("step-0000006"));
 }
 
 TEST_F(StoredSessions, OfADatabaseThatWasMovedAwayKeepTheirCheckpoints) {

@@ -1,5 +1,5 @@
 # folders.py ROOT: a folder is read at a glance: at most 40 files lie directly in one, and what a room is says a README of 10 to 20 lines in each folder of
-# core, and in widgets, sessions and app. Run by CTest.
+# core, and in widgets, sessions and app; and ARCHITECTURE.md stays an overview. Run by CTest.
 import collections
 import sys
 
@@ -8,6 +8,7 @@ import repository
 MOST = 40
 _TOPS = ("core", "sessions", "widgets", "app")
 _README = range(10, 21)
+OVERVIEW = 1300  # words
 
 
 def violations(root):
@@ -22,6 +23,9 @@ def violations(root):
         lines = len(repository.read(root, readme).splitlines()) if readme in paths else 0
         if lines not in _README:
             found.append(f"{readme}: {lines} lines; what the room is takes {_README.start} to {_README.stop - 1}")
+    words = len(repository.read(root, "ARCHITECTURE.md").split())
+    if words > OVERVIEW:
+        found.append(f"ARCHITECTURE.md: {words} words; an overview takes {OVERVIEW}, the rest goes into the README of a room or into CONTRIBUTING.md")
     return found
 
 

@@ -115,6 +115,9 @@ class Seeded(unittest.TestCase):
         self.assertEqual(self.breach(texts.violations, "tests/widgets/gui/words/SeededTest.cpp", "// One that is taken with all of its folder.\n"), [])
         for tail in (".", ": drawing.", " and fcntl(2)."):
             self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded5.cpp", f"// See Seeded5.h{tail}\n")), 1)
+        for head in ("// What it draws; see Seeded5.h. On the window's thread.", "// What it draws (see Seeded5.h): lines."):
+            self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded5.cpp", head + "\n")), 1)
+        self.assertEqual(self.breach(texts.violations, "core/base/Seeded5.cpp", "// What it draws, for whoever wants to see it.\n"), [])
 
     def test_a_program_that_prints_where_libraries_write_is_found(self):
         head = "// A seeded file of a test.\n"
@@ -146,6 +149,12 @@ class Seeded(unittest.TestCase):
         self.assertEqual(len(self.breach(folders.violations, "core/base/seeded/OneMore.h", "// A seeded file of a test.\n")), 1)
         self.assertEqual(len(self.breach(folders.violations, "core/seeded/README.md", "# core/seeded\nToo short.\n")), 1)
         self.assertEqual(self.breach(folders.violations, "core/seeded/README.md", "# core/seeded\n" + "A line.\n" * 9), [])
+        overview = repository.read(self.copy, "ARCHITECTURE.md")
+        for words, times in ((folders.OVERVIEW, 0), (folders.OVERVIEW + 1, 1)):
+            found = self.breach(folders.violations, "ARCHITECTURE.md", "word " * words)
+            with open(os.path.join(self.copy, "ARCHITECTURE.md"), "w", encoding="utf-8") as file:
+                file.write(overview)
+            self.assertEqual(len(found), times)
 
     def breach_stays(self, path):
         target = os.path.join(self.copy, path)

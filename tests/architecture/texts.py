@@ -72,7 +72,7 @@ def violations(root, listed=None):
             stem = path.rsplit(".", 1)[0].split(".isa")[0]
             if opening != f'#include "{stem}.h"' and (not opening.startswith((mark, '"""') if mark == "#" else mark) or len(opening) < 12):
                 found.append(f"{path}:1: does not open with a comment that says what it is")
-            if re.match(r"// See \S+\.(?:h|cuh|cpp|cu|py)(?:[.:;, ]|$)", opening) or re.search(r"\bSee \S+\.(?:h|cuh|cpp|cu|py)\.?$", opening):
+            if re.search(r"\b[Ss]ee [^\s()]+\.(?:h|cuh|cpp|cu|py)(?:[.:;,) ]|$)", opening):
                 found.append(f"{path}:1: a head that points elsewhere; say what is in here")
             if len(lines) > _REFUSED:
                 found.append(f"{path}: {len(lines)} lines; what second thing lives in there?")

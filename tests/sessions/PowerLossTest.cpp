@@ -1,5 +1,7 @@
 // A power cut at 100 random moments of a real recording (power_cut.cpp is preloaded): the file opens and is whole, and no more than 250 ms and the
-// slowest fsync is missing.
+// slowest fsync is missing. The promise is of the program: that its threads wait for a processor where others have them all is not its doing, so the
+// time that a thread beside them lost that way within the last second is allowed too. That excuses no more than a moment, and the last line of the
+// test asks that some cuts had something to find all the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -67,16 +69,17 @@ struct Recording {
 TEST(PowerLoss, TakesNoMoreThanAQuarterOfASecondAndTheSlowestFsyncAtAHundredMoments) {
     if (underSanitizer()) GTEST_SKIP() << "what stands for the power cut is loaded first, and so is a sanitizer";
     const Recording recording(30);
-    int withSteps = 0;
+    int withSteps = 0, asked = 0;
     std::int64_t worst = 0;
     for (int number = 0; number < kCuts; ++number) {
         const std::string cut = recording.into + "/cut", path = cut + "/s.db";
         ASSERT_TRUE(eventually([&] { return std::filesystem::exists(cut); }, 60));
         std::int64_t moment = 0, slowest = 0, stall = 0;
         std::ifstream(cut + "/moment") >> moment >> slowest >> stall;
-        const auto where = fmt::format("cut {}: slowest fsync {:.1f} ms, threads waited {:.1f} ms for a processor", number,
+        const auto where = fmt::format("cut {}: slowest fsync {:.1f} ms, a thread waited {:.1f} ms of the last second for a processor", number,
                                        static_cast<double>(slowest) / 1e6, static_cast<double>(stall) / 1e6);
         const std::int64_t must = recording.lastStepBefore(moment - kPromisedNs - slowest - stall);
+        asked += must > 0;
         std::int64_t stored = 0;
         if (std::filesystem::exists(path)) {
             auto reader = SessionReader::open(path);
@@ -97,6 +100,7 @@ TEST(PowerLoss, TakesNoMoreThanAQuarterOfASecondAndTheSlowestFsyncAtAHundredMome
         std::filesystem::remove_all(cut);
     }
     EXPECT_GE(withSteps, kCuts * 3 / 4);
+    EXPECT_GE(asked, kCuts / 10) << "so slow were fsyncs or the machine that nothing had to be there yet";
     RecordProperty("most_steps_missing", static_cast<int>(worst));
 }
 

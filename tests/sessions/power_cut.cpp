@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -48,7 +50,9 @@ struct Disk {
     std::map<std::string, File> files;
     std::multiset<Clock::time_point> running;  // fsyncs
     std::chrono::nanoseconds slowest{0};
-    std::chrono::nanoseconds stall{0};  // how long this machine kept a thread that wanted to run from running
+    // When a thread that slept ran again and how much too late that was: this machine kept it from running so long.
+    std::deque<std::pair<Clock::time_point, std::chrono::nanoseconds>> late;
+    Clock::time_point napEnds = Clock::time_point::max();
 };
 
 // Never destroyed: threads of the process write until its last moment.
@@ -122,8 +126,8 @@ int syncFile(int file, const char* name) {
     disk().running.erase(running);
     if (result != 0) return result;
     if (folder) {
-        for (auto& [name, held] : disk().files)
-            if (held.removed && fs::path(name).parent_path() == path) held = File{};
+        for (auto& [other, held] : disk().files)
+            if (held.removed && fs::path(other).parent_path() == path) held = File{};
         return result;
     }
     File& held = disk().files[path];
@@ -152,6 +156,15 @@ std::map<std::string, std::string> left(bool more, std::mt19937& random) {
     return contents;
 }
 
+// How long this machine kept a thread from running in the second before this moment: the sum, because a step goes through several threads until it
+// is durable. What lies further back excuses nothing.
+std::chrono::nanoseconds stalledBefore(Clock::time_point moment) {
+    auto sum = std::max<std::chrono::nanoseconds>(moment - disk().napEnds, std::chrono::nanoseconds{0});  // it should be running already
+    while (!disk().late.empty() && disk().late.front().first < moment - std::chrono::seconds(1)) disk().late.pop_front();
+    for (const auto& [at, late] : disk().late) sum += late;
+    return sum;
+}
+
 void put(const fs::path& path, const std::string& content) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) std::abort();
@@ -172,7 +185,7 @@ void put(const fs::path& path, const std::string& content) {
             contents = left(number % 2 == 1, random);
             slowest = disk().slowest;
             for (const auto begin : disk().running) slowest = std::max<std::chrono::nanoseconds>(slowest, moment - begin);
-            stall = disk().stall;
+            stall = stalledBefore(moment);
         }
         fs::create_directories(into / "laying");
         for (const auto& [path, content] : contents) put(into / "laying" / fs::path(path).filename(), content);
@@ -184,13 +197,18 @@ void put(const fs::path& path, const std::string& content) {
 }
 
 [[noreturn]] void watchForStalls() {
-    constexpr std::chrono::milliseconds kNap{5};
+    constexpr std::chrono::milliseconds kNap{5}, kUsual{1};  // what a timer takes on a quiet machine is no stall
     for (;;) {
-        const auto begin = Clock::now();
-        std::this_thread::sleep_for(kNap);
-        const auto late = Clock::now() - begin - kNap;
+        const auto ends = Clock::now() + kNap;
+        {
+            std::lock_guard lock(disk().mutex);
+            disk().napEnds = ends;
+        }
+        std::this_thread::sleep_until(ends);
+        const auto now = Clock::now();
         std::lock_guard lock(disk().mutex);
-        disk().stall = std::max<std::chrono::nanoseconds>(disk().stall, late);
+        disk().napEnds = Clock::time_point::max();
+        if (now - ends > kUsual) disk().late.emplace_back(now, now - ends);
     }
 }
 

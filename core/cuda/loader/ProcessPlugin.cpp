@@ -1,4 +1,5 @@
-// The plug-in of this process; see CudaPlugin.h. A file of its own, so that a test can put another plug-in in its place: tests/core/cuda/emulation.
+// The plug-in of this process, loaded when first asked for. A file of its own, so that a test can put another plug-in in its place:
+// tests/core/cuda/emulation.
 #include <cstdlib>
 
 #include "core/cuda/loader/CudaPlugin.h"

@@ -1,4 +1,4 @@
-// How the experiment panel is put together (see ExperimentPanel.h): a fixed head, sections that scroll, a fixed foot.
+// How the experiment panel is put together: a fixed head, sections that scroll, a fixed foot.
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
