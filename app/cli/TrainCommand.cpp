@@ -282,6 +282,9 @@ Result<ExitCode> train(TrainOptions& options) {
     print(options.json ? summaryLine(summary, forecast, earlier) : summaryText(summary, forecast, earlier));
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
+        // That sentence names who is missing, whose last words only this process has; those that repeat it add nothing.
+        for (const std::string& said : ofOthers)
+            if (summary.why.find(said) == std::string::npos && said.find(summary.why) == std::string::npos) printError(said);
         return exitCode(summary.code);
     }
     // It was stopped for want of another one, and the one that is missing knows why.

@@ -80,6 +80,7 @@ MainWindow::MainWindow() {
     setCentralWidget(all);
     // Over the older lines of the log, of which it is one: tabs, tools and charts stay in sight.
     m_notice = new NoticeBar(m_log, Qt::TopEdge);
+    connect(m_notice, &NoticeBar::coveredChanged, m_log, &LogPanel::setCovered);
     new WheelGuard(this);
     for (auto* list : findChildren<QComboBox*>()) nameForReaders(*list, list->accessibleName());
 }

@@ -81,6 +81,7 @@ TEST_F(LocalWorkersCli, OneThatIsEndedIsNamedAndTheirStepsAreKept) {
     const Finished finished = first->wait();
     EXPECT_EQ(finished.exitCode, kTraining) << finished.err;
     EXPECT_THAT(finished.err, testing::HasSubstr("orker 1"));
+    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 was ended by signal 9")) << "what it said last, which the sentence of the end points at";
     EXPECT_GE(newest()["steps"].get<int>(), 3);
     EXPECT_TRUE(nothingIsLeft());
 }

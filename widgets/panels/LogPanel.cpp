@@ -52,6 +52,16 @@ void LogPanel::setModel(LogModel* model) {
     grew();
 }
 
+// The place where one reads further up stays.
+void LogPanel::setCovered(int height) {
+    if (height > 0 && !m_following) return;
+    const bool following = m_following;
+    layout()->setContentsMargins(0, height, 0, 0);
+    layout()->activate();
+    m_following = following;
+    if (m_following) m_view->scrollToBottom();
+}
+
 void LogPanel::grew() {
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 1 : 0);
     if (m_following) m_view->scrollToBottom();

@@ -16,6 +16,8 @@ public:
     explicit LogPanel(QWidget* parent = nullptr);
     void setModel(LogModel* model);  // the live run's or the replay's
     QListView& view() { return *m_view; }
+    // So much of its upper edge lies below something: a log that is short, or at its end, keeps out of it.
+    void setCovered(int height);
 
 Q_SIGNALS:
     void jumpToStep(qint64 step);

@@ -179,9 +179,8 @@ QWidget* TextPage::buildMore() {
     for (std::size_t spec = kFirstOfMore; spec < specs().size(); ++spec) fields->addLayout(numberCell(spec), 2);
     m_type = new QComboBox;
     m_type->setAccessibleName("Type of the weights");
-    // The words of `generate --dtype` as data.
-    m_type->addItem("float32", "f32");
-    for (const char* word : {"bf16", "int8", "int8-dynamic", "int4"}) m_type->addItem(word, word);
+    // The words of `generate --dtype`; the page Inference has the same.
+    for (const char* word : {"f32", "bf16", "int8", "int8-dynamic", "int4"}) m_type->addItem(word, word);
     m_type->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_type->setMinimumContentsLength(3);
     m_type->setMinimumWidth(60);
@@ -227,6 +226,7 @@ void TextPage::setReady(bool ready, const QString& why) {
 }
 
 void TextPage::setSource(const QString& sentence, bool file) {
+    if (sentence != m_source || file != m_fromFile) m_refusal.clear();  // it was of other weights
     m_source = sentence;
     m_fromFile = file;
     showState();

@@ -184,6 +184,7 @@ void InferenceWiring::beginHeld() {
 }
 
 void InferenceWiring::begin(const QString& doing, const QString& whose) {
+    if (hasFigures(m_view)) m_before = m_view;
     m_view = emptyInference();
     m_view.whose = whose;
     takeUp(doing);
@@ -279,9 +280,15 @@ void InferenceWiring::end(const QString& failure) {
     m_measuring = false;
     ++m_number;
     if (!failure.isEmpty()) {
+        // A mistyped path costs nobody the minutes that were measured before; and an empty table is nobody's.
+        if (m_before)
+            m_view = *m_before;
+        else if (!hasFigures(m_view))
+            m_view = emptyInference();
         m_view.stage = InferenceView::Stage::Failed;
         m_view.doing = failure;
     }
+    m_before.reset();
     m_panels.page.setView(m_view);
     m_runs.setTaken({});
     letGo();

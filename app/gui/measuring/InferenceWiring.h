@@ -75,6 +75,7 @@ private:
     std::int64_t m_asked = 0;  // session whose checkpoint is being looked for
     std::optional<Held> m_held;
     InferenceView m_view;
+    std::optional<InferenceView> m_before;  // what stood there when the measurement began
     bool m_measuring = false;
     std::uint64_t m_number = 0;  // of the newest measurement
     std::atomic<bool> m_cancel{false};

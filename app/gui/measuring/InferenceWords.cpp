@@ -49,13 +49,17 @@ QString countOf(std::int64_t count, const char* one, const char* many) {
 }
 
 QString restsOn(const FormsAnswer& answer) {
+    const bool tookTurns = answer.rounds + answer.leftOut > 0;
     QString said =
-        QString("%1: %2 of held-out text, prompts of %3 and texts of %4 tokens, %5, on %6.")
-            .arg(QString(answer.stopped ? "Stopped before everything was measured" : "Measured"), countOf(answer.tokens, "token", "tokens"),
-                 inferenceText(format::count(answer.prompt)), inferenceText(format::count(answer.text)),
-                 answer.sequences == 1 ? QString("one at a time") : QString("%1 at a time").arg(answer.sequences),
-                 countOf(answer.threads, "thread", "threads"));
-    if (answer.rounds + answer.leftOut > 0) {
+        QString("%1: %2 of held-out text")
+            .arg(QString(answer.stopped ? "Stopped before everything was measured" : "Measured"), countOf(answer.tokens, "token", "tokens"));
+    // Where no time was given to the speeds nothing was written.
+    if (tookTurns)
+        said += QString(", prompts of %1 and texts of %2 tokens, %3")
+                    .arg(inferenceText(format::count(answer.prompt)), inferenceText(format::count(answer.text)),
+                         answer.sequences == 1 ? QString("one at a time") : QString("%1 at a time").arg(answer.sequences));
+    said += QString(", on %1.").arg(countOf(answer.threads, "thread", "threads"));
+    if (tookTurns) {
         said += QString(" %1 of turns").arg(countOf(answer.rounds, "round", "rounds"));
         if (answer.leftOut > 0) said += QString(", %1 left out because other programs took the processors").arg(answer.leftOut);
         said += '.';
@@ -83,6 +87,11 @@ InferenceView emptyInference() {
     }
     view.pruning = kZerosGiveNothing;
     return view;
+}
+
+bool hasFigures(const InferenceView& view) {
+    return std::ranges::any_of(view.rows, [](const InferenceRow& row) { return !row.weights.isEmpty() || !row.perplexity.isEmpty(); }) ||
+           std::ranges::any_of(view.pruned, [](const PrunedPoint& point) { return !point.perplexity.isEmpty(); });
 }
 
 void showForms(const FormsAnswer& answer, InferenceView& view) {

@@ -9,6 +9,8 @@ namespace stepscope {
 
 // Before anything was asked.
 InferenceView emptyInference();
+// Whether anything in its tables is known.
+bool hasFigures(const InferenceView& view);
 // Of what is known; the rows of what is not stay.
 void showForms(const FormsAnswer& answer, InferenceView& view);
 FormsRequest formsRequest(const InferenceQuestion& question, const std::string& from);

@@ -128,7 +128,7 @@ void TextWiring::showState() {
         page.setSource(ready ? QString("Written with the checkpoint of step %1.").arg(words(format::count(m_source.step))) : QString());
         return;
     }
-    page.setSource({});
+    page.setSource(liveWrites() ? "Written with the run's weights as they are." : "");
     if (const QString why = whyNotNow(); !why.isEmpty()) return page.setReady(false, why);
     page.setReady(liveWrites(), sessionInView() > 0 ? "Looking for a checkpoint of this session…"
                                 : m_runs.training()

@@ -69,6 +69,10 @@ public:
                 return;
             }
         }
+        if (const auto* changed = std::get_if<StateChanged>(&event); changed != nullptr && changed->state == RunState::Failed) {
+            const std::lock_guard lock(m_mutex);
+            m_end = *changed;
+        }
         m_listener.publish(std::move(event));
     }
     void publishChunk(ChunkPtr chunk) override { m_listener.publishChunk(std::move(chunk)); }
@@ -77,6 +81,7 @@ private:
     // Once: the others are waited for.
     RunSummary endOf(RunSummary summary) {
         const auto failures = m_others->failures();
+        if (summary.state == RunState::Failed) tellWhatOthersSaid(failures, summary.why);
         if (!becauseOfOther() || summary.state != RunState::Stopped) return summary;
         // It was stopped for want of another one, and the one that is missing knows why.
         summary.state = RunState::Failed;
@@ -92,6 +97,14 @@ private:
         return summary;
     }
 
+    // The sentence of the end names the one that is missing, and says that its last words tell why: nobody else has them. Those that only repeat that
+    // sentence add nothing.
+    void tellWhatOthersSaid(const std::vector<std::string>& failures, const std::string& why) {
+        const std::lock_guard lock(m_mutex);
+        for (const std::string& said : failures)
+            if (why.find(said) == std::string::npos && said.find(why) == std::string::npos)
+                m_listener.publish(LogLine{m_end.at, m_end.step, LogLevel::Warning, said});
+    }
     bool becauseOfOther() const { return m_otherFailed && !m_stopAsked; }
 
     // Before all have met nobody else would notice; afterwards the run ends by itself, and names it. On a thread of its own.
@@ -107,6 +120,7 @@ private:
     std::optional<RunSummary> m_ended;
     std::mutex m_mutex;
     std::optional<StateChanged> m_held;  // the end that was told as a stop
+    StateChanged m_end;                  // the one that was told as a failure
     std::unique_ptr<Run> m_run;
     std::unique_ptr<LocalWorkers> m_others;  // behind m_run: they go first
 };

@@ -60,6 +60,7 @@ TEST_F(WorkersInTheWindow, OneThatIsEndedIsNamedInTheWindow) {
     ASSERT_TRUE(idle());
     EXPECT_EQ(live().state()->state, RunState::Failed);
     EXPECT_TRUE(says("orker 1")) << place->window().notice().sentence().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return logged("Worker 1 was ended by signal 9"); }, 10'000));
     EXPECT_TRUE(children().empty());
 }
 

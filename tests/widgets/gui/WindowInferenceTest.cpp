@@ -169,6 +169,21 @@ TEST_F(WindowInferenceTest, SaysWhyItCouldNotMeasure) {
     EXPECT_TRUE(ready());
 }
 
+TEST_F(WindowInferenceTest, ARefusedQuestionKeepsWhatWasMeasuredBefore) {
+    openPage();
+    Q_EMIT page().weightsRequested("/weights/gpt2");
+    measure();
+    ASSERT_TRUE(says("24 rounds of turns")) << page().state().toStdString();
+    const QString whose = page().whose(), figure = page().cell("int8", "text");
+    setFakeLook({.failure = "There is no file /nowhere.txt; check the path."});
+    Q_EMIT page().weightsRequested("/weights/other");
+    measure();
+    ASSERT_TRUE(says("no file /nowhere.txt")) << page().state().toStdString();
+    EXPECT_EQ(page().cell("int8", "text"), figure);
+    EXPECT_EQ(page().whose(), whose) << "of the weights that were measured, not of those that could not be";
+    EXPECT_TRUE(whose.contains("/weights/gpt2")) << whose.toStdString();
+}
+
 TEST_F(WindowInferenceTest, IsReachedByTheKeyZero) {
     open();
     window().activateWindow();
@@ -217,6 +232,18 @@ TEST(InferenceWords, WhereTheTimeWasTooShortForSpeedsThePageSaysSo) {
     showForms(answer, view);
     EXPECT_TRUE(view.doing.contains("Speeds were not measured") && view.doing.contains("8.00") && view.doing.contains("more seconds"))
         << view.doing.toStdString();
+}
+
+TEST(InferenceWords, WhereNoSpeedWasAskedForNoPromptWasRead) {
+    InferenceView view = emptyInference();
+    view.stage = InferenceView::Stage::Found;
+    FormsAnswer answer;
+    answer.prompt = answer.text = 16;
+    showForms(answer, view);
+    EXPECT_FALSE(view.doing.contains("prompts")) << view.doing.toStdString();
+    answer.rounds = 4;
+    showForms(answer, view);
+    EXPECT_TRUE(view.doing.contains("prompts of 16 and texts of 16 tokens")) << view.doing.toStdString();
 }
 
 TEST(InferenceWords, APruningFindsItsRowByWhatWasPrunedWhateverItIsCalled) {

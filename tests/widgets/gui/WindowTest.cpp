@@ -126,9 +126,18 @@ TEST_F(WindowTest, WritesTextWithTheLiveWeights) {
     EXPECT_FALSE(generate->isEnabled());
     press("Run");
     ASSERT_TRUE(QTest::qWaitFor([&] { return generate->isEnabled(); }, 5000));
-    QTest::mouseClick(generate, Qt::LeftButton);
     auto* output = window().textPage().findChildren<QPlainTextEdit*>()[1];
+    const auto labels = window().textPage().findChildren<QLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) { return label->isVisible() && label->text().contains("the run's weights"); }))
+        << "a sentence stands above the text all the time, so that one that is being written does not move it";
+    QTest::qWait(1);
+    const int top = output->y();
+    QTest::mouseClick(generate, Qt::LeftButton);
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+    EXPECT_EQ(output->y(), top);
     ASSERT_TRUE(QTest::qWaitFor([&] { return output->toPlainText() == "In the beginning was the word."; }, 5000));
+    QTest::qWait(1);
+    EXPECT_EQ(output->y(), top);
 }
 
 TEST_F(WindowTest, WritesBehindSeveralPromptsBesideEachOtherWithTheLiveWeights) {

@@ -120,12 +120,14 @@ TEST_F(InferencePageTest, NothingMovesWhenTheRowsFill) {
     InferenceView view = inferenceView(false);
     view.stage = InferenceView::Stage::Measuring;
     view.doing = "round 3";
+    view.whose = "The checkpoint of step 42 of session 1";
     view.share = 0.5;
     page.setView(view);
     EXPECT_TRUE(page.stopButton()->isEnabled());
     EXPECT_FALSE(page.measureButton()->isEnabled());
     QTest::qWait(20);
     EXPECT_EQ(places(), before);
+    EXPECT_EQ(page.whose(), view.whose);
     view = inferenceView(true);
     view.stage = InferenceView::Stage::Found;
     page.setView(view);

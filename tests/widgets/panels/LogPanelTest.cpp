@@ -9,6 +9,7 @@
 
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/LogPanel.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 namespace {
@@ -62,6 +63,28 @@ TEST_F(LogPanelTest, FollowsTheEndUntilOneScrollsUp) {
     bar->setValue(bar->maximum());
     fill(10);
     EXPECT_EQ(bar->value(), bar->maximum());
+}
+
+TEST_F(LogPanelTest, KeepsAShortLogOutOfWhatLiesOverIt) {
+    NoticeBar notice(&panel, Qt::TopEdge);
+    QObject::connect(&notice, &NoticeBar::coveredChanged, &panel, &LogPanel::setCovered);
+    const auto topOf = [this](QWidget& part) { return part.mapTo(&panel, QPoint(0, 0)).y(); };
+    auto* empty = panel.findChild<QLabel*>();
+    notice.say(NoticeBar::Kind::Error, "The file is gone.");
+    EXPECT_GE(topOf(*empty), notice.height()) << "the sentence of an empty log";
+    fill(2);
+    QTest::qWait(1);
+    EXPECT_GE(topOf(*panel.view().viewport()) + panel.view().visualRect(log.index(0)).top(), notice.height());
+    notice.hide();
+    QTest::qWait(1);
+    EXPECT_EQ(topOf(panel.view()), 0);
+    fill(100);
+    panel.view().verticalScrollBar()->setValue(5);
+    const QRect before = panel.view().visualRect(log.index(8));
+    notice.say(NoticeBar::Kind::Error, "The file is gone.");
+    QTest::qWait(1);
+    EXPECT_EQ(topOf(panel.view()), 0) << "where one reads nothing moves";
+    EXPECT_EQ(panel.view().visualRect(log.index(8)), before);
 }
 
 TEST_F(LogPanelTest, SaysWarningsAndErrorsInWords) {

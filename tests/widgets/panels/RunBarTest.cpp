@@ -84,6 +84,23 @@ TEST_F(RunBarTest, OffersToGoOnWhilePaused) {
     EXPECT_EQ(run.size(), 1);
 }
 
+TEST_F(RunBarTest, ItsButtonsKeepTheirPlacesWhateverRunIsCalled) {
+    bar.setReading(live);
+    const auto places = [this] {
+        QTest::qWait(1);
+        return QList<QRect>{button("Pause")->geometry(), button("Stop")->geometry()};
+    };
+    const auto before = places();
+    live.state = RunState::Paused;
+    bar.setReading(live);
+    ASSERT_NE(button("Resume"), nullptr);
+    EXPECT_EQ(places(), before);
+    live.replay = true;
+    bar.setReading(live);
+    ASSERT_NE(button("Back to live"), nullptr);
+    EXPECT_EQ(places(), before);
+}
+
 TEST_F(RunBarTest, TakesAPauseWhileAFullDiskHoldsTheRun) {
     live.state = RunState::Paused;
     bar.setReading(live);

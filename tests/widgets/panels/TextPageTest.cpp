@@ -159,6 +159,7 @@ TEST_F(TextPageTest, OffersTheTypeOfTheWeightsWhereTheyAreNotThoseOfARun) {
     QStringList words;
     for (int i = 0; i < page.findChild<QComboBox*>()->count(); ++i) words << page.findChild<QComboBox*>()->itemData(i).toString();
     EXPECT_EQ(words, (QStringList{"f32", "bf16", "int8", "int8-dynamic", "int4"}));
+    EXPECT_EQ(page.findChild<QComboBox*>()->currentText(), "f32") << "short enough for the narrowest page";
 }
 
 TEST_F(TextPageTest, SaysWhichWeightsWereChosenAndGivesTheSessionsBack) {
@@ -251,6 +252,18 @@ TEST_F(TextPageTest, SaysWhyATextDoesNotComeAndLetsOneTryAgain) {
     EXPECT_TRUE(generate()->isEnabled());
     QTest::mouseClick(generate(), Qt::LeftButton);
     EXPECT_FALSE(says("the prompt holds a letter"));
+}
+
+TEST_F(TextPageTest, WhyWeightsCouldNotWriteGoesWhenOthersAreChosen) {
+    page.setReady(true, {});
+    page.setSource("Written with the weights in /weights/broken.", true);
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    page.refuse("/weights/broken has no config.json.");
+    page.setSource("Written with the weights in /weights/broken.", true);
+    EXPECT_TRUE(says("has no config.json")) << "of the same weights it stays";
+    page.setSource("Written with the checkpoint of step 42.", false);
+    EXPECT_FALSE(says("has no config.json"));
+    EXPECT_TRUE(says("the checkpoint of step 42"));
 }
 
 TEST_F(TextPageTest, EscLeavesTheFieldThatOneTypesIn) {

@@ -34,8 +34,8 @@ constexpr int kInferenceColumnCount = static_cast<int>(std::size(kInferenceColum
 const char* kPrunedTitles[] = {"pruned", "perplexity", "beside none", "after fine-tuning", "smaller", "faster"};
 const char* kPrunedWidest[] = {"88 % of each matrix",
                                "not measured",
-                               "+88.88 % [+88.88 %, +88.88 %]: worse",
-                               "29.888, +88.88 % [+88.88 %, +88.88 %]: worse",
+                               "+8.88 % [+8.88 %, +8.88 %]: no difference of more than 1 %",
+                               "29.888, +8.88 % [+8.88 %, +8.88 %]: no difference of more than 1 %",
                                "smaller",
                                "faster"};
 constexpr int kPrunedColumns = static_cast<int>(std::size(kPrunedTitles));

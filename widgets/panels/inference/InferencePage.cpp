@@ -269,8 +269,9 @@ void InferencePage::showState() {
     m_prune->setEnabled(m_ready && !measuring && bad.isEmpty() && m_pruned->chosen() >= 0);
     m_state->setTone(!bad.isEmpty() || m_view.stage == Stage::Failed ? Tone::Error : Tone::Muted);
     m_state->setText(!bad.isEmpty() ? bad : m_view.stage == Stage::Empty ? QString(kWhatInferenceIs) : m_view.doing);
-    m_whose->setText(m_view.whose);
-    m_whose->setVisible(!m_view.whose.isEmpty());
+    // Its line is there before anything is known: the tables below it stay where they are.
+    m_whose->setTone(m_view.whose.isEmpty() ? Tone::Muted : Tone::Normal);
+    m_whose->setText(m_view.whose.isEmpty() ? QString("No figures yet.") : m_view.whose);
     m_progress->setEnabled(measuring);
     m_progress->setValue(measuring ? static_cast<int>(std::lround(1000 * std::clamp(m_view.share, 0.0, 1.0))) : 0);
 }
@@ -288,7 +289,7 @@ QString InferencePage::state() const {
 }
 
 QString InferencePage::whose() const {
-    return m_whose->text();
+    return m_view.whose;
 }
 
 QString InferencePage::source() const {

@@ -58,6 +58,17 @@ void NoticeBar::place() {
     const QWidget* area = parentWidget();
     const int height = std::min(layout()->totalHeightForWidth(area->width()), area->height());
     setGeometry(0, m_edge == Qt::TopEdge ? 0 : area->height() - height, area->width(), height);
+    if (!isHidden()) Q_EMIT coveredChanged(height);
+}
+
+void NoticeBar::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (!event->spontaneous()) Q_EMIT coveredChanged(height());
+}
+
+void NoticeBar::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    if (isHidden()) Q_EMIT coveredChanged(0);
 }
 
 bool NoticeBar::eventFilter(QObject* watched, QEvent* event) {

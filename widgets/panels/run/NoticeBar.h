@@ -21,9 +21,12 @@ public:
 
 Q_SIGNALS:
     void acted();
+    void coveredChanged(int height);  // so much of the area lies below it; 0 = it is closed
 
 protected:
     void paintEvent(QPaintEvent*) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;  // the area's size
 
 private:

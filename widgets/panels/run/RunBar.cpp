@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QProgressBar>
 #include <QToolButton>
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/Format.h"
@@ -128,6 +129,16 @@ void RunBar::tintRun() {
                 "QToolButton:disabled { border: 1px solid palette(mid); border-radius: 4px; padding: 3px 12px 3px 8px; }"
                 "QToolButton:enabled:hover { background: %3; } QToolButton:focus { border-color: %4; }")
             .arg(accent.name(), on.name(), accent.lighter(112).name(), focus.name()));
+    // No word of it moves what stands beside it: a second click on Pause is never one on Resume.
+    const QString shown = m_run->text();
+    m_run->setMinimumWidth(0);
+    int widest = 0;
+    for (const char* word : {"Run", "Resume", "Back to live"}) {
+        m_run->setText(word);
+        widest = std::max(widest, m_run->sizeHint().width());
+    }
+    m_run->setText(shown);
+    m_run->setMinimumWidth(widest);
 }
 
 void RunBar::changeEvent(QEvent* event) {
