@@ -272,6 +272,7 @@ Result<ExitCode> train(TrainOptions& options) {
         summary = run->wait();
     }
     running = nullptr;
+    const bool otherWasFirst = otherFailed;  // and has not ended for want of this one
     const std::vector<std::string> ofOthers = others ? others->failures() : std::vector<std::string>();
     const bool shown = sink.finish(summary.why);
     std::optional<StoredForecast> forecast;
@@ -282,9 +283,8 @@ Result<ExitCode> train(TrainOptions& options) {
     print(options.json ? summaryLine(summary, forecast, earlier) : summaryText(summary, forecast, earlier));
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
-        // That sentence names who is missing, whose last words only this process has; those that repeat it add nothing.
-        for (const std::string& said : ofOthers)
-            if (summary.why.find(said) == std::string::npos && said.find(summary.why) == std::string::npos) printError(said);
+        // Which of them has ended is known; why, that one said where nobody but this program can read it.
+        if (otherWasFirst && !ofOthers.empty() && summary.why.find(ofOthers.front()) == std::string::npos) printError(ofOthers.front());
         return exitCode(summary.code);
     }
     // It was stopped for want of another one, and the one that is missing knows why.

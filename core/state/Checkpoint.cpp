@@ -125,6 +125,8 @@ Error noCheckpoint(const std::string& path) {
         return refused(
             "is not a checkpoint: it holds the weights of another program. A run can begin with them (train --init), and saves checkpoints of its "
             "own.");
+    if (fs::exists(path + "/state.json", ignored))
+        return refused("is not a checkpoint: its state.json is no ordinary file; name the folder of another checkpoint.");
     return refused("is not a checkpoint: it has no state.json.");
 }
 
@@ -135,9 +137,10 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: {}.", path, what));
     };
     std::error_code problem;
-    const bool isFile = fs::is_regular_file(path + "/state.json", problem);
+    // Looked at before it is opened: whoever opens a pipe waits for one who writes.
+    if (!fs::is_regular_file(path + "/state.json", problem)) return noCheckpoint(path);
     std::ifstream file(path + "/state.json");
-    if (!isFile || !file) return noCheckpoint(path);
+    if (!file) return noCheckpoint(path);
     // Before anything is made of it: a tree of values takes many times its text in memory, and a deep one all of the stack.
     if (fs::file_size(path + "/state.json", problem) > kLargestStateFile || problem)
         return damaged("it is too large for the description of a checkpoint");

@@ -41,10 +41,10 @@ TEST_F(Workers, TwoAreOneWithTwoMicroBatchesBitForBitAndTheFirstAloneRecords) {
 class LocalWorkersCli : public Workers {
 protected:
     // One command that starts the others itself.
-    std::unique_ptr<Process> startAll(const Words& words) const {
+    std::unique_ptr<Process> startAll(const Words& words, int workers = 2) const {
         std::filesystem::create_directory(path("tmp"));
         Words command{STEPSCOPE_CLI};
-        for (const Words& part : {tiny(words), Words{"--workers", "2"}}) command.insert(command.end(), part.begin(), part.end());
+        for (const Words& part : {tiny(words), Words{"--workers", std::to_string(workers)}}) command.insert(command.end(), part.begin(), part.end());
         Process::Options with = options();
         with.environment["TMPDIR"] = path("tmp");
         return std::make_unique<Process>(command, with);
@@ -80,9 +80,22 @@ TEST_F(LocalWorkersCli, OneThatIsEndedIsNamedAndTheirStepsAreKept) {
     ::kill(others[0], SIGKILL);
     const Finished finished = first->wait();
     EXPECT_EQ(finished.exitCode, kTraining) << finished.err;
-    EXPECT_THAT(finished.err, testing::HasSubstr("orker 1"));
-    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 was ended by signal 9")) << "what it said last, which the sentence of the end points at";
+    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 was ended by signal 9 (Killed)."));
     EXPECT_GE(newest()["steps"].get<int>(), 3);
+    EXPECT_TRUE(nothingIsLeft());
+}
+
+// The one between says that it missed the last one, which is no reason.
+TEST_F(LocalWorkersCli, OfSeveralThatEndedWhatTheFirstOfThemSaidIsTold) {
+    const auto first = startAll({"--steps", "1000000", "--step-log", path("log")}, 3);
+    ASSERT_TRUE(waitForSteps(path("log"), 3));
+    const auto others = childrenOf(first->id());
+    ASSERT_EQ(others.size(), 2u);
+    ::kill(others[1], SIGKILL);
+    const Finished finished = first->wait();
+    EXPECT_EQ(finished.exitCode, kTraining) << finished.err;
+    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 2 was ended by signal 9 (Killed)."));
+    EXPECT_THAT(finished.err, testing::Not(testing::HasSubstr("while worker 1 waited")));
     EXPECT_TRUE(nothingIsLeft());
 }
 

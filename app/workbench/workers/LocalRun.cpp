@@ -80,8 +80,9 @@ public:
 private:
     // Once: the others are waited for.
     RunSummary endOf(RunSummary summary) {
+        const bool otherWasFirst = m_otherFailed;  // and has not ended for want of this one
         const auto failures = m_others->failures();
-        if (summary.state == RunState::Failed) tellWhatOthersSaid(failures, summary.why);
+        if (summary.state == RunState::Failed && otherWasFirst && !failures.empty()) tellWhatOtherSaid(failures.front(), summary.why);
         if (!becauseOfOther() || summary.state != RunState::Stopped) return summary;
         // It was stopped for want of another one, and the one that is missing knows why.
         summary.state = RunState::Failed;
@@ -97,14 +98,14 @@ private:
         return summary;
     }
 
-    // The sentence of the end names the one that is missing, and says that its last words tell why: nobody else has them. Those that only repeat that
+    // The sentence of the end names the one that is missing, and says that its last words tell why: nobody else has them. Words that only repeat that
     // sentence add nothing.
-    void tellWhatOthersSaid(const std::vector<std::string>& failures, const std::string& why) {
+    void tellWhatOtherSaid(const std::string& said, const std::string& why) {
+        if (why.find(said) != std::string::npos || said.find(why) != std::string::npos) return;
         const std::lock_guard lock(m_mutex);
-        for (const std::string& said : failures)
-            if (why.find(said) == std::string::npos && said.find(why) == std::string::npos)
-                m_listener.publish(LogLine{m_end.at, m_end.step, LogLevel::Warning, said});
+        m_listener.publish(LogLine{m_end.at, m_end.step, LogLevel::Warning, said});
     }
+
     bool becauseOfOther() const { return m_otherFailed && !m_stopAsked; }
 
     // Before all have met nobody else would notice; afterwards the run ends by itself, and names it. On a thread of its own.

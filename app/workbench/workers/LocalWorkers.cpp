@@ -16,6 +16,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <numeric>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -104,6 +106,7 @@ Status LocalWorkers::spawn(const std::vector<std::string>& command, int rank, co
         while (::waitpid(other.pid, &status, 0) < 0 && errno == EINTR) {
         }
         other.status = status;
+        other.order = m_endings++;
         other.ended = true;
         if (failed(status) && onFailure) onFailure();
     });
@@ -151,9 +154,13 @@ std::string LocalWorkers::saidBy(int rank) const {
 
 std::vector<std::string> LocalWorkers::failures() {
     end(kMayTake);
+    std::vector<int> ranks(m_others.size());
+    std::iota(ranks.begin(), ranks.end(), 1);
+    const auto of = [&](int rank) -> const Other& { return *m_others[static_cast<std::size_t>(rank - 1)]; };
+    std::ranges::sort(ranks, std::less{}, [&](int rank) { return of(rank).order; });
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < m_others.size(); ++i) {
-        const int status = m_others[i]->status, rank = static_cast<int>(i) + 1;
+    for (const int rank : ranks) {
+        const int status = of(rank).status;
         if (!failed(status)) continue;
         const std::string said = saidBy(rank);
         if (!said.empty())

@@ -29,7 +29,8 @@ public:
     LocalWorkers& operator=(const LocalWorkers&) = delete;
 
     const WorkerPlace& place() const { return m_place; }  // of this process, the first
-    // Once the run is over, which they have a moment to notice: what each said that did not end well, or how it ended where it said nothing.
+    // Once the run is over, which they have a moment to notice: what each said that did not end well, or how it ended where it said nothing; that of
+    // the one that ended first stands first, for others may have ended for want of it.
     std::vector<std::string> failures();
 
 private:
@@ -37,6 +38,7 @@ private:
         int pid = 0;
         std::atomic<bool> ended{false};
         int status = 0;  // as waitpid tells it; valid when ended
+        int order = 0;   // among those that have ended; the same
         std::thread waiting;
     };
     LocalWorkers() = default;
@@ -49,6 +51,7 @@ private:
     WorkerPlace m_place;
     int m_stoppedStatus = 0;
     std::vector<std::unique_ptr<Other>> m_others;
+    std::atomic<int> m_endings{0};
 };
 
 // Whether LocalWorkers started this process.

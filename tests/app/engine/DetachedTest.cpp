@@ -342,6 +342,22 @@ TEST_F(Detached, AnEngineOfAnotherMachineThatSharesTheFolderIsNamed) {
     ASSERT_NE(std::system(("'" STEPSCOPE_CLI "' engine --stop " + folder->id() + " 2>/dev/null").c_str()), 0);
 }
 
+// By who lists engines, as every engine does that is started: one such folder kept all of them waiting for ever.
+TEST_F(Detached, PipesInTheFolderOfAnEngineAreNotWaitedFor) {
+    for (const char* name : {"about", "lock", "heard", "hello"}) {
+        const auto folder = EngineFolder::make();
+        ASSERT_TRUE(folder);
+        Journal::create(folder->path()).value()->append(FrameType::Event, {std::byte{1}}, 1);
+        ASSERT_EQ(::mkfifo(folder->file(name).c_str(), 0600), 0);
+        const std::string program = "timeout 20 '" STEPSCOPE_CLI "' engine ";
+        const int listed = std::system((program + "--list >/dev/null").c_str());
+        const int attached = std::system((program + "--attach " + folder->id() + " </dev/null >/dev/null 2>&1").c_str());
+        folder->remove();  // this process lists them, too, when the test is over
+        EXPECT_EQ(listed, 0) << name;
+        EXPECT_TRUE(WIFEXITED(attached) && WEXITSTATUS(attached) != 124) << name << " is waited for: " << attached;
+    }
+}
+
 TEST_F(Detached, FoldersOfDaysAgoWithNothingToTellAreRemovedAndNoOthers) {
     const auto old = EngineFolder::make(), told = EngineFolder::make(), lives = EngineFolder::make(), fresh = EngineFolder::make();
     ASSERT_TRUE(old && told && lives && fresh);

@@ -2,13 +2,16 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -214,6 +217,24 @@ TEST_F(Checkpoint, IsRefusedWhenItsDescriptionNestsDeepOrIsLarge) {
     read = readCheckpointMeta(path("a"));
     ASSERT_FALSE(read.ok());
     EXPECT_NE(read.error().sentence.find("too large"), std::string::npos);
+}
+
+// Whoever opens a pipe waits for one who writes: such a checkpoint kept every command waiting for ever.
+TEST_F(Checkpoint, WhoseDescriptionIsAPipeIsRefusedAndNotWaitedFor) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5).ok());
+    const std::string description = path("a") + "/state.json";
+    ASSERT_EQ(::unlink(description.c_str()), 0);
+    ASSERT_EQ(::mkfifo(description.c_str(), 0600), 0);
+    auto reading = std::async(std::launch::async, [&] { return readCheckpointMeta(path("a")); });
+    const bool answered = reading.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+    EXPECT_TRUE(answered) << "it waits for somebody who writes";
+    // So that a test that failed ends: the pipe is opened for writing, and closed.
+    if (!answered) ::close(::open(description.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    const auto read = reading.get();
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().sentence, path("a") + " is not a checkpoint: its state.json is no ordinary file; name the folder of another checkpoint.");
 }
 
 TEST_F(Checkpoint, RemembersItsDataItsThreadsAndItsWorkers) {

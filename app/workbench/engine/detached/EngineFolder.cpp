@@ -87,6 +87,8 @@ Descriptor newSocket() {
 }
 
 std::string endOf(const std::string& path, std::size_t most) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return {};  // a pipe would be waited for
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return {};
     const auto size = static_cast<std::size_t>(std::max<std::streamoff>(0, file.tellg()));
@@ -145,7 +147,7 @@ Result<EngineFolder> EngineFolder::open(const std::string& id) {
 }
 
 Result<Descriptor> EngineFolder::lock() const {
-    Descriptor file(::open(this->file(kLock).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    Descriptor file(::open(this->file(kLock).c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return cannot(m_path, "used");
     if (const Holder holder = holderOf(file); !holder.host.empty() && holder.host != hostName())
         return makeError(ErrorCode::Unsupported, fmt::format("Engine {} is one of {}, and this is {}; call that machine by a name of its own.", m_id,
@@ -163,7 +165,7 @@ Result<Descriptor> EngineFolder::lock() const {
 }
 
 std::optional<pid_t> EngineFolder::engine() const {
-    const Descriptor file(::open(this->file(kLock).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const Descriptor file(::open(this->file(kLock).c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     if (!file) return std::nullopt;
     if (const Holder holder = holderOf(file); !holder.host.empty() && holder.host != hostName()) return 0;
     if (::flock(file.number(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;

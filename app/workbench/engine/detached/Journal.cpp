@@ -66,7 +66,8 @@ Result<std::unique_ptr<Journal>> Journal::open(std::string folder) {
     if (problem)
         return makeError(ErrorCode::Io, fmt::format("What the engine said cannot be read in \"{}\": {}.", found->m_folder, problem.message()));
     std::ranges::sort(found->m_files, std::less{}, &File::first);
-    std::ifstream(found->m_folder + "/" + kHeard) >> found->m_heard;
+    const std::string heard = found->m_folder + "/" + kHeard;
+    if (std::error_code ignored; fs::is_regular_file(heard, ignored)) std::ifstream(heard) >> found->m_heard;  // a pipe would be waited for
     if (found->m_files.empty()) return found;
     // Where that could not be written, or was not to its end: what is no longer there was stored elsewhere.
     found->m_heard = std::max(found->m_heard, found->m_files.front().first - 1);

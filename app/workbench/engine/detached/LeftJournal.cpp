@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "app/workbench/engine/StartWords.h"
 #include "app/workbench/engine/detached/Journal.h"
@@ -31,10 +33,15 @@ bool say(int out, const FrameBytes& bytes) {
 
 // As it was said by the engine, which may have been of another version.
 FrameBytes helloOf(const EngineFolder& folder) {
-    std::ifstream file(folder.file(kEngineHello), std::ios::binary);
-    FrameBytes bytes(static_cast<std::size_t>(kMostHello));
-    file.read(reinterpret_cast<char*>(bytes.data()), kMostHello);
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    FrameBytes bytes;
+    std::error_code ignored;
+    // A pipe would be waited for.
+    if (std::filesystem::is_regular_file(folder.file(kEngineHello), ignored)) {
+        std::ifstream file(folder.file(kEngineHello), std::ios::binary);
+        bytes.resize(static_cast<std::size_t>(kMostHello));
+        file.read(reinterpret_cast<char*>(bytes.data()), kMostHello);
+        bytes.resize(static_cast<std::size_t>(file.gcount()));
+    }
     if (!bytes.empty()) return bytes;
     Hello hello = engineHello({});  // it ended before it had said who it was
     hello.engine = folder.id();
