@@ -42,7 +42,8 @@ struct ScheduleWords {
 constexpr ScheduleWords kSchedules[] = {
     {"constant", "is `lr` from the first step to the last", "to compare settings without a schedule in the way"},
     {"warmup", "rises in a straight line to `lr` over `warmup` steps, then stays", "for a run whose length is open"},
-    {"cosine", "begins at `lr` and falls along half a cosine to `min-lr` at the last step", "to train weights further that are good already"},
+    {"cosine", "falls from `lr` along half a cosine to `min-lr` at the last step; the first step is already one step down",
+     "to train weights further that are good already"},
     {"linear", "warms up, then falls in a straight line to `min-lr` at the last step", "for fine-tuning, as with BERT"},
     {"warmup-cosine", "warms up, then falls along half a cosine to `min-lr` at the last step",
      "to train a GPT from the beginning, as GPT-3 was: the usual choice"},

@@ -250,6 +250,37 @@ TEST(Decoder, GivesNoNumbersBehindATokenThatIsNoneAndThoseOfTheSequenceBesideIt)
     }
 }
 
+// As the guide says in inference.md: one token each of so many sequences, read at once or fewer at a time.
+TEST(Decoder, RoundsActivationsToBf16InLargeProductsOfBf16Alone) {
+    constexpr std::int64_t kSequences = 17;  // one more than are few
+    const GeneratorWeights model = weightsOf(base());
+    const Ids ids = randomIds(kSequences, 3);
+    for (const WeightType type : kAllWeightTypes) {
+        std::vector<Decoder::Piece> pieces;
+        for (std::int64_t s = 0; s < kSequences; ++s) pieces.push_back({s, std::span(ids).subspan(static_cast<std::size_t>(s), 1)});
+        Decoder many(model, type, {.sequences = kSequences, .rows = kSequences}, 1),
+            few(model, type, {.sequences = kSequences, .rows = kSequences}, 1);
+        many.read(pieces);
+        double apart = 0, most = 0;
+        for (std::size_t s = 0; s < pieces.size(); ++s) {
+            few.read(std::span(pieces).subspan(s, 1));
+            const std::vector<float> one(few.logits(0).begin(), few.logits(0).end());
+            apart = std::max(apart, farthest(many.logits(s), one));
+            most = std::max(most, largest(one));
+        }
+        const double share = apart / most;
+        if (type == WeightType::Bf16) {
+            EXPECT_GT(share, 4e-3);
+            EXPECT_LT(share, 0.02);
+        } else if (type != WeightType::Int8Dynamic) {  // of which a sum that is another in its last bit may round to another byte,
+            // and of the others a value that is kept to another bf16: a 10 000th
+            EXPECT_LT(share, 1e-3) << "type " << static_cast<int>(type);
+        } else {
+            EXPECT_LT(share, 0.02);
+        }
+    }
+}
+
 TEST(Decoder, SaysWhatItsWeightsAndItsCacheTake) {
     GptConfig config = base();
     config.width = 64;  // whole panels of 32 rows, which smaller matrices are filled up to
