@@ -341,7 +341,7 @@ TEST_F(Files, EvaluatesACheckpointOnDataOfOnesOwn) {
 }
 
 TEST_F(Files, ThePerplexityOfManyTokensIsWrittenWithoutAnExponent) {
-    train({"--steps", "1", "--set", "data=generated", "--set", "vocabulary=20000", "--set", "validation-every=0"});
+    train({"--steps", "1", "--set", "vocabulary=20000", "--set", "validation-every=0"});
     const auto finished = cli({"eval", "--from", "1", "--db", database(), "--tokens", "100", "--threads", "1"});
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     EXPECT_THAT(finished.out, testing::ContainsRegex("perplexity [12][0-9].?.?.?[0-9]{3} ")) << "as in 19 320";

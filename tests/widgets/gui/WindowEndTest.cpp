@@ -270,7 +270,7 @@ TEST_F(WindowEndTest, WeightsThatWereChosenDoNotWriteBesideARunWhoseStepsTheyWou
     EXPECT_FALSE(window().textPage().findChild<QComboBox*>()->isEnabled()) << "with its weights as they are";
 }
 
-TEST_F(WindowEndTest, APromptInEachLineIsWrittenByACheckpointAtOnceAndByARunOneBehindTheOther) {
+TEST_F(WindowEndTest, APromptInEachLineIsWrittenByACheckpointAndByARunBesideEachOther) {
     setFakeCheckpoints(true);
     open();
     window().pages().setCurrentWidget(&window().textPage());
@@ -279,7 +279,7 @@ TEST_F(WindowEndTest, APromptInEachLineIsWrittenByACheckpointAtOnceAndByARunOneB
     press("Run");
     ASSERT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000));
     QTest::mouseClick(generate(), Qt::LeftButton);
-    const QString live = "--- 1 of 2\nOne was the word.\n\n--- 2 of 2\nAnother was the word.";
+    const QString live = "--- 1 of 2\nOne was the word.\n\n--- 2 of 2\nAnother was the word 2.";
     EXPECT_TRUE(QTest::qWaitFor([&] { return written() == live; }, 5000)) << written().toStdString();
     EXPECT_TRUE(QTest::qWaitFor([&] { return generate() != nullptr; }, 5000)) << "that is all";
     press("Stop");
