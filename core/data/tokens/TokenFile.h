@@ -23,13 +23,15 @@ struct TokenFileKey {
 
 // Asked while ids are read, with the share of them that was: whether anybody still wants them.
 using WantsIds = std::function<bool(double share)>;
+// Told of a part of the bytes that was checked and is not needed soon.
+using PassedIds = std::function<void(std::string_view part)>;
 
 // Maps `path` and checks everything. NotFound: no such file. Damaged: not a token file, another key, cut short, ids changed. Cancelled: `wanted` says
 // so; a long file is read from the disk for it.
 Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key, const WantsIds& wanted = {});
 // The same checks on bytes that `owner` keeps alive; `name` is for the sentences.
 Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                                      const TokenFileKey& key, const WantsIds& wanted = {});
+                                                      const TokenFileKey& key, const WantsIds& wanted = {}, const PassedIds& passed = {});
 
 class TokenFileWriter {
 public:

@@ -11,14 +11,16 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kHashedAtOnce = std::size_t{64} << 20;
+constexpr std::size_t kHashedAtOnce = std::size_t{32} << 20;
 
-// Nothing: nobody wants it any more.
-std::optional<Hash128> hashOfIds(std::string_view ids, const WantsIds& wanted) {
+// Nothing: nobody wants it any more. passed: told of each part that was read.
+std::optional<Hash128> hashOfIds(std::string_view ids, const WantsIds& wanted, const PassedIds& passed) {
     StreamingHash hash;
     for (std::size_t at = 0; at < ids.size(); at += kHashedAtOnce) {
         if (wanted && !wanted(static_cast<double>(at) / static_cast<double>(ids.size()))) return std::nullopt;
-        hash.add(ids.substr(at, kHashedAtOnce));
+        const std::string_view part = ids.substr(at, kHashedAtOnce);
+        hash.add(part);
+        if (passed) passed(part);
     }
     return hash.digest();
 }
@@ -26,7 +28,7 @@ std::optional<Hash128> hashOfIds(std::string_view ids, const WantsIds& wanted) {
 }  // namespace
 
 Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                                      const TokenFileKey& key, const WantsIds& wanted) {
+                                                      const TokenFileKey& key, const WantsIds& wanted, const PassedIds& passed) {
     const auto damaged = [&](const char* what) {
         return makeError(ErrorCode::Damaged, fmt::format("The token cache {} {}; remove it and it will be made again.", name, what));
     };
@@ -41,7 +43,7 @@ Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, st
     if (header.vocabulary != static_cast<std::uint64_t>(key.vocabulary) || header.bytesPerId != bytesPerIdOf(key.vocabulary))
         return damaged("is of another vocabulary");
     if (ids.size() % header.bytesPerId != 0 || ids.size() / header.bytesPerId != header.count) return damaged("is cut short or too long");
-    const auto hash = hashOfIds(ids, wanted);
+    const auto hash = hashOfIds(ids, wanted, passed);
     if (!hash) return makeError(ErrorCode::Cancelled, fmt::format("Reading the token cache {} was cancelled.", name));
     if (*hash != header.ids) return damaged("does not hold the tokens that were written");
     return header.bytesPerId == 2 ? rowOf<std::uint16_t>(ids, std::move(owner)) : rowOf<std::uint32_t>(ids, std::move(owner));
@@ -51,7 +53,8 @@ Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, c
     auto file = MappedFile::open(path, MappedFile::Hold::InUse);
     if (!file) return file.error();
     auto owner = std::make_shared<const MappedFile>(std::move(*file));
-    auto row = readTokenFile(owner->bytes(), owner, path, key, wanted);
+    // A file may be larger than memory, and training asks for little of it at a time.
+    auto row = readTokenFile(owner->bytes(), owner, path, key, wanted, [&](std::string_view part) { owner->letGo(part); });
     if (!row) return row;
     return watched(std::move(*row), std::move(owner));
 }
